@@ -1,0 +1,15 @@
+"""Regularization paths of sparse regression with nonconvex penalties."""
+
+from .path import ConvergenceWarning, lambda_max, ncvpath
+from .penalties import penalties
+from .results import NcvPath
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ConvergenceWarning",
+    "NcvPath",
+    "lambda_max",
+    "ncvpath",
+    "penalties",
+]

@@ -1,0 +1,155 @@
+"""The design: X standardized in name only, behind the operations the solver needs.
+
+Centre and scale are two vectors, applied inside each operation, so X is never
+copied and never changed. All inner products are <a, b> = sum_i w_i a_i b_i with
+weights summing to one. `x_j` below means the standardized column
+(X_j - center_j) / scale_j.
+
+    correlate(r)        <x_j, r> for every feature
+    gram(A, B)          <x_a, x_b>
+    combine(A, beta)    X_A beta
+    columns(A)          the standardized columns themselves, for a few features
+    descend(...)        coordinate descent with residual updates on the columns
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .threads import Crew
+
+# Numbers in a piece of X that one thread works on at a time: small enough to stay
+# in cache while it is centred, large enough to make the call worth while.
+PIECE = 1 << 18
+# Beyond this |center| / scale the implicit form loses too many digits, so these
+# columns are centred before they are multiplied.
+FAR = 1e3
+# A column varies only if its spread is above the rounding of its own entries.
+ROUNDING = 8 * np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class DenseDesign:
+    """A dense, Fortran-ordered float64 matrix."""
+
+    X: np.ndarray  # n x p, as the user gave it
+    weights: np.ndarray  # n, sum 1
+    center: np.ndarray  # p
+    scale: np.ndarray  # p
+    norm2: np.ndarray  # p, <x_j, x_j>
+    constant: np.ndarray  # p, bool: columns without variation, not to be used
+    far: np.ndarray  # p, bool: columns to be centred before use
+    crew: Crew
+
+    @property
+    def n(self):
+        """Observations."""
+        return self.X.shape[0]
+
+    @property
+    def p(self):
+        """Features."""
+        return self.X.shape[1]
+
+    def correlate(self, residual):
+        """<x_j, residual> for every feature."""
+        weighted = self.weights * residual
+        total = weighted.sum()
+        out = np.empty(self.p)
+
+        def one_piece(piece):
+            block = self.X[:, piece]
+            if self.far[piece].any():
+                out[piece] = (block - self.center[piece]).T @ weighted
+            else:
+                out[piece] = block.T @ weighted - self.center[piece] * total
+
+        self.crew.run(one_piece, column_pieces(self.n, self.p))
+        out /= self.scale
+        return out
+
+    def gram(self, rows, columns):
+        """<x_a, x_b> for a in rows, b in columns, from explicitly centred columns."""
+        out = np.zeros((rows.size, columns.size))
+        height = max(PIECE // max(columns.size, 1), 256)
+        for top in range(0, self.n, height):
+            these = slice(top, top + height)
+            right = self._block(these, columns) * self.weights[these, None]
+
+            def one_piece(piece, these=these, right=right):
+                out[piece] += self._block(these, rows[piece]).T @ right
+
+            self.crew.run(one_piece, column_pieces(min(height, self.n), rows.size))
+        return out
+
+    def combine(self, features, beta):
+        """X_A beta."""
+        out = np.zeros(self.n)
+        for piece in column_pieces(self.n, features.size):
+            out += self._block(slice(None), features[piece]) @ beta[piece]
+        return out
+
+    def columns(self, features):
+        """The standardized columns, n x |features|."""
+        return self._block(slice(None), features)
+
+    def descend(
+        self, features, penalty, l1, l2, beta, residual, target, max_epochs
+    ):
+        """Coordinate descent with residual updates; changes beta and residual."""
+        from . import kernels  # loads numba: at the first fit, not at import
+
+        return kernels.descend_residual(
+            self.X.reshape(-1, order="F"), self.weights, self.center, self.scale,
+            features, penalty, l1, self.norm2[features] + l2, l2, beta, residual,
+            target, max_epochs,
+        )
+
+    def to_user_scale(self, features, beta, response_mean):
+        """Coefficients and intercept for X as the user gave it."""
+        coefficients = beta / self.scale[features]
+        return coefficients, response_mean - self.center[features] @ coefficients
+
+    def _block(self, rows, features):
+        return (self.X[rows, features] - self.center[features]) / self.scale[features]
+
+
+def column_pieces(n, p):
+    """Fixed slices of columns, about PIECE numbers each."""
+    width = max(PIECE // n, 1)
+    return [slice(left, min(left + width, p)) for left in range(0, p, width)]
+
+
+def dense_design(X, weights, intercept, standardize, crew):
+    """Measure the columns of X once and wrap it up."""
+    n, p = X.shape
+    center, scale = np.zeros(p), np.zeros(p)
+    constant = np.zeros(p, dtype=bool)
+    counted = weights > 0
+
+    def one_piece(piece):
+        block = X[:, piece]
+        if intercept:
+            mean = weights @ block
+            block = block - mean
+            # A second pass takes away what rounding left of the mean.
+            shift = weights @ block
+            block -= shift
+            center[piece] = mean + shift
+        # Dividing by the peak first keeps the squares of any scale representable.
+        peak = np.abs(block[counted]).max(axis=0)
+        constant[piece] = peak <= ROUNDING * np.abs(center[piece])
+        peak[peak == 0] = 1.0
+        scale[piece] = peak * np.sqrt(weights @ (block / peak) ** 2)
+
+    crew.run(one_piece, column_pieces(n, p))
+    constant |= scale == 0
+    scale[constant] = 1.0
+    norm2 = np.ones(p) if standardize else scale**2
+    far = np.abs(center) > FAR * scale
+    view = X.view()
+    view.flags.writeable = False
+    return DenseDesign(
+        view, weights, center, scale if standardize else np.ones(p), norm2, constant,
+        far, crew,
+    )

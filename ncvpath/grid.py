@@ -1,0 +1,36 @@
+"""The sequence of lambdas: where it starts, how it falls, how to reach its start."""
+
+import numpy as np
+
+SMALLEST = 0.001  # ratio to lambda_max above which the log grid of ratio=0 stays
+
+
+def default_ratio(n, p):
+    """ncvreg's depth of the path."""
+    return 0.001 if n > p else 0.05
+
+
+def lambda_sequence(top, nlambda, ratio):
+    """ncvreg's grid: log-equispaced from `top` to `ratio * top`, both included.
+
+    With ratio 0 the last lambda is exactly 0, after the others down to 0.001.
+    """
+    if nlambda == 1:
+        return np.array([top])
+    if ratio == 0:
+        return np.append(lambda_sequence(top, nlambda - 1, SMALLEST), 0.0)
+    lambdas = np.geomspace(top, ratio * top, nlambda)
+    lambdas[0] = top
+    return lambdas
+
+
+def approach(top, first, ratio, nlambda):
+    """Lambdas that lead from `top` down to, but not including, a first lambda below.
+
+    They fall at the pace of the automatic grid, so that the solution at a lambda
+    does not depend on where the user's list starts.
+    """
+    pace = max(ratio, SMALLEST) ** (1 / max(nlambda - 1, 1))
+    floor = max(first, SMALLEST * top)
+    steps = np.log(floor / top) / np.log(pace)
+    return top * pace ** np.arange(np.ceil(steps - 1e-9))

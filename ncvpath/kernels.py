@@ -1,0 +1,312 @@
+"""All numba code: the penalties one coordinate at a time, and coordinate descent.
+
+Kernels take plain arrays and one `Penalty` tuple, change the arrays their
+docstring names, and return counts. They never allocate per sweep, raise or print.
+They stay in one file because numba's disk cache watches only the file of the
+cached function: an edited helper elsewhere would leave stale machine code behind.
+
+    a        |beta_j|                         v   <x_j, x_j> + l2, the curvature
+    l1, l2   sparse and ridge penalty level   z   <x_j, r> + <x_j, x_j> beta_j
+    q        <x_j, r> - l2 beta_j, so that z = q + v beta_j
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+# The kinds of penalty; penalties.py holds the same codes in its table.
+LASSO, MCP, SCAD, LOGSUM, CAPPED = range(5)
+
+
+@njit(cache=True, nogil=True)
+def value(penalty, a, l1):
+    """The penalty r(a) for a >= 0."""
+    g = penalty.shape
+    if penalty.kind == MCP:
+        return l1 * a - a * a / (2.0 * g) if a <= g * l1 else 0.5 * g * l1 * l1
+    if penalty.kind == SCAD:
+        if a <= l1:
+            return l1 * a
+        if a <= g * l1:
+            return (2.0 * g * l1 * a - a * a - l1 * l1) / (2.0 * (g - 1.0))
+        return 0.5 * l1 * l1 * (g + 1.0)
+    if penalty.kind == LOGSUM:
+        return l1 * g * math.log1p(a / g)
+    if penalty.kind == CAPPED:
+        return l1 * min(a, g * l1)
+    return l1 * a
+
+
+@njit(cache=True, nogil=True)
+def slope(penalty, a, l1):
+    """The derivative r'(a) for a > 0."""
+    g = penalty.shape
+    if penalty.kind == MCP:
+        return max(l1 - a / g, 0.0)
+    if penalty.kind == SCAD:
+        return l1 if a <= l1 else max(g * l1 - a, 0.0) / (g - 1.0)
+    if penalty.kind == LOGSUM:
+        return l1 * g / (g + a)
+    if penalty.kind == CAPPED:
+        return l1 if a < g * l1 else 0.0
+    return l1
+
+
+@njit(cache=True, nogil=True)
+def is_convex(penalty, v, l1):
+    """Whether v b^2 / 2 - z b + r(|b|) is convex in b, whatever z is."""
+    g = penalty.shape
+    if penalty.kind == MCP:
+        return g * v > 1.0
+    if penalty.kind == SCAD:
+        return (g - 1.0) * v > 1.0
+    if penalty.kind == LOGSUM:
+        return g * v >= l1
+    return penalty.kind == LASSO
+
+
+@njit(cache=True, nogil=True)
+def logsum_minimiser(z, v, l1, theta):
+    """The larger root of v b^2 + (v theta - z) b + theta (l1 - z) = 0, or 0."""
+    half = 0.5 * (v * theta - z)
+    square = half * half + v * theta * (z - l1)
+    if square < 0.0:
+        return 0.0
+    root = math.sqrt(square)
+    # Of the two forms of the root, take the one without cancellation.
+    if half > 0.0:
+        return max(theta * (z - l1) / (half + root), 0.0)
+    return (root - half) / v
+
+
+@njit(cache=True, nogil=True)
+def convex_minimiser(penalty, z, v, l1):
+    """The minimiser of v b^2 / 2 - z b + r(b), z > l1, where that is convex."""
+    g = penalty.shape
+    if penalty.kind == MCP and z <= g * l1 * v:
+        return (z - l1) / (v - 1.0 / g)
+    if penalty.kind == MCP:
+        return z / v
+    if penalty.kind == SCAD and z > g * l1 * v:
+        return z / v
+    if penalty.kind == SCAD and z > l1 * (1.0 + v):
+        return (z - g * l1 / (g - 1.0)) / (v - 1.0 / (g - 1.0))
+    if penalty.kind == LOGSUM:
+        return logsum_minimiser(z, v, l1, g)
+    return (z - l1) / v
+
+
+@njit(cache=True, nogil=True)
+def best_minimiser(penalty, z, v, l1):
+    """The best b >= 0 of v b^2 / 2 - z b + r(b), z >= 0, where that is not convex.
+
+    A concave piece has its minimum at an end, so only the convex pieces need a
+    look: their minimisers, clipped to the piece, and zero.
+    """
+    g = penalty.shape
+    near = 0.0
+    if penalty.kind == LOGSUM:
+        far = logsum_minimiser(z, v, l1, g)
+    else:
+        far = max(z / v, g * l1)
+    if penalty.kind == SCAD:
+        near = min(max((z - l1) / v, 0.0), l1)
+    elif penalty.kind == CAPPED:
+        near = min(max((z - l1) / v, 0.0), g * l1)
+    best, lowest = 0.0, 0.0
+    for b in (near, far):
+        height = (0.5 * v * b - z) * b + value(penalty, b, l1)
+        if height < lowest:
+            best, lowest = b, height
+    return best
+
+
+@njit(cache=True, nogil=True)
+def threshold(penalty, z, v, l1, current):
+    """Minimise v b^2 / 2 - z b + r(|b|) over b.
+
+    Where that is not convex, a coordinate at zero stays there while |z| <= l1:
+    zero is then stationary, and screening relies on it. The penalty acts on b as
+    it stands: there is no division by v as in ncvreg's adaptive rescaling.
+    """
+    size = abs(z)
+    if is_convex(penalty, v, l1):
+        b = convex_minimiser(penalty, size, v, l1) if size > l1 else 0.0
+    elif size <= l1 and current == 0.0:
+        b = 0.0
+    else:
+        b = best_minimiser(penalty, size, v, l1)
+    return b if z > 0.0 else -b
+
+
+@njit(cache=True, nogil=True)
+def violation(penalty, b, u, l1):
+    """How far coordinate b with gradient u is from Fermat's condition."""
+    if b == 0.0:
+        return max(abs(u) - l1, 0.0)
+    return abs(u - math.copysign(slope(penalty, abs(b), l1), b))
+
+
+@njit(cache=True, nogil=True)
+def move(penalty, l1, v, b, q):
+    """One coordinate's change and the violation that called for it."""
+    met = violation(penalty, b, q, l1)
+    if met == 0.0:
+        return 0.0, met
+    return threshold(penalty, q + v * b, v, l1, b) - b, met
+
+
+@njit(cache=True, nogil=True)
+def sweep(gram, penalty, l1, v, beta, q):
+    """One pass of coordinate descent over a problem with a Gram matrix of its own.
+
+    Modified in place: beta, q. Returns the largest violation met on the way.
+    """
+    worst = 0.0
+    for j in range(beta.size):
+        change, met = move(penalty, l1[j], v[j], beta[j], q[j])
+        worst = max(worst, met)
+        if change != 0.0:
+            beta[j] += change
+            q[j] -= change * (v[j] - gram[j, j])  # the ridge part
+            # q -= change * gram[j]
+            for k in range(beta.size):
+                q[k] -= change * gram[j, k]
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def settle_support(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
+    """Sweep the nonzero coordinates alone until their violation is <= target.
+
+    They get a small contiguous Gram matrix of their own. Modified in place: beta,
+    q (of all coordinates). Returns the number of sweeps.
+    """
+    support = np.flatnonzero(beta)
+    size = support.size
+    if size == 0:
+        return 0
+    small = np.empty((size, size))
+    for j in range(size):
+        for k in range(size):
+            small[j, k] = gram[slots[support[j]], slots[support[k]]]
+    l1_s, v_s, beta_s, q_s = l1[support], v[support], beta[support], q[support]
+    epochs = 0
+    while epochs < max_epochs:
+        epochs += 1
+        if sweep(small, penalty, l1_s, v_s, beta_s, q_s) <= target:
+            break
+    # q -= gram[:, support] @ change, and the support's own q as the sweeps left it.
+    for j in range(size):
+        change = beta_s[j] - beta[support[j]]
+        if change != 0.0:
+            row = gram[slots[support[j]]]
+            for k in range(q.size):
+                q[k] -= change * row[slots[k]]
+    beta[support] = beta_s
+    q[support] = q_s
+    return epochs
+
+
+@njit(cache=True, nogil=True)
+def sweep_all(gram, slots, penalty, l1, v, beta, q):
+    """One pass over the whole working set; coordinates at rest cost O(1).
+
+    Modified in place: beta, q. Returns the largest violation met on the way.
+    """
+    worst = 0.0
+    for j in range(beta.size):
+        change, met = move(penalty, l1[j], v[j], beta[j], q[j])
+        worst = max(worst, met)
+        if change != 0.0:
+            row = gram[slots[j]]
+            beta[j] += change
+            q[j] -= change * (v[j] - row[slots[j]])  # the ridge part
+            # q -= change * gram[slots[j], slots]
+            for k in range(beta.size):
+                q[k] -= change * row[slots[k]]
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def largest_violation(penalty, l1, beta, q):
+    """The largest violation over the coordinates as they stand."""
+    worst = 0.0
+    for j in range(beta.size):
+        worst = max(worst, violation(penalty, beta[j], q[j], l1[j]))
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def descend_gram(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
+    """Coordinate descent on the working set, seeing only its Gram matrix.
+
+    `gram[slots[j], slots[k]]` is <x_j, x_k>. Modified in place: beta, q.
+    Returns the number of sweeps.
+    """
+    epochs = 0
+    while epochs < max_epochs:
+        epochs += settle_support(
+            gram, slots, penalty, l1, v, beta, q, target, max_epochs - epochs
+        )
+        epochs += 1
+        if sweep_all(gram, slots, penalty, l1, v, beta, q) <= target:
+            if largest_violation(penalty, l1, beta, q) <= target:
+                break
+    return epochs
+
+
+@njit(cache=True, nogil=True)
+def visit_column(column, weights, center, scale, penalty, l1, v, l2, beta, residual):
+    """Update one coordinate with the residual at hand.
+
+    Modified in place: residual. Returns the new coefficient and the violation met.
+    """
+    # u = weights @ (residual * (column - center)) / scale - l2 * beta
+    u = 0.0
+    for i in range(residual.size):
+        u += weights[i] * residual[i] * (column[i] - center)
+    u = u / scale - l2 * beta
+    met = violation(penalty, beta, u, l1)
+    if met == 0.0:
+        return beta, met
+    new = threshold(penalty, u + v * beta, v, l1, beta)
+    step = (new - beta) / scale
+    if step != 0.0:
+        # residual -= step * (column - center)
+        for i in range(residual.size):
+            residual[i] -= step * (column[i] - center)
+    return new, met
+
+
+@njit(cache=True, nogil=True)
+def descend_residual(
+    X, weights, center, scale, features, penalty, l1, v, l2, beta, residual, target,
+    max_epochs,
+):
+    """Coordinate descent on the working set with residual updates, no Gram matrix.
+
+    X is the dense matrix column after column; `features` are the columns of the
+    working set, which all other arrays follow. Modified in place: beta, residual.
+    Returns the number of sweeps; the last one met no violation above `target`.
+    """
+    n = residual.size
+    epochs = 0
+    support_only = True
+    while epochs < max_epochs:
+        epochs += 1
+        worst = 0.0
+        for k in range(features.size):
+            if support_only and beta[k] == 0.0:
+                continue
+            j = features[k]
+            beta[k], met = visit_column(
+                X[j * n : (j + 1) * n], weights, center[j], scale[j], penalty, l1[k],
+                v[k], l2[k], beta[k], residual,
+            )
+            worst = max(worst, met)
+        if worst <= target and not support_only:
+            break
+        support_only = worst > target
+    return epochs

@@ -1,0 +1,287 @@
+"""`ncvpath()`: the map of the house, and the loop over lambdas."""
+
+import warnings
+from dataclasses import asdict
+from typing import NamedTuple
+
+import numpy as np
+
+from .convexity import convex_min
+from .grid import approach, default_ratio, lambda_sequence
+from .inputs import check_data, check_settings
+from .problem import pose
+from .progress import each
+from .results import NcvPath
+from .solver import Limits, Work, rest, solve
+from .threads import working
+
+# A lambda this close to lambda_max is lambda_max, rounded differently.
+SAME_LAMBDA = 1e-12
+
+
+class ConvergenceWarning(UserWarning):
+    """Some lambdas did not reach the tolerance that was asked for."""
+
+
+def ncvpath(
+    X, y, *, penalty="MCP", gamma=None, alpha=1.0,
+    nlambda=100, lambda_min_ratio=None, lambdas=None, warm_up=True,
+    weights=None, penalty_factor=None, intercept=True, standardize=True,
+    working_set="fireworks", solver="cd", n_added=None, prune=True, inexact=True,
+    tol=1e-6, max_epochs=100_000, dfmax=None, convex=True,
+    feature_names=None, n_threads=None, progress=False, record=False,
+) -> NcvPath:
+    """Fit the whole regularization path of a sparse linear regression.
+
+    Minimises, on standardized columns and for each lambda from lambda_max down,
+    warm-started from the one before::
+
+        1/2 sum_i w_i (y_i - b0 - x_i'beta)^2
+            + sum_j r(|beta_j|; lambda alpha m_j, gamma)
+            + 1/2 sum_j lambda (1 - alpha) m_j beta_j^2
+
+    with weights w summing to one and penalty factors m. Coefficients are reported
+    on the scale of X. Every lambda reports how far it is from Fermat's conditions
+    over all features.
+
+    Parameters
+    ----------
+    X : array, DataFrame or list of rows, n x p
+        Never modified; not copied when it is Fortran-ordered float64.
+    y : array, Series, list or one-column frame, length n
+    penalty : {"MCP", "SCAD", "lasso", "logsum", "capped"}
+        The penalty r, by name in any case; see `penalties()`.
+    gamma : float, optional
+        Concavity of the penalty; each has a default. An error for the lasso.
+    alpha : float in (0, 1]
+        Share of the sparse penalty; the rest is ridge.
+    nlambda, lambda_min_ratio : int, float
+        The automatic grid is log-equispaced from lambda_max down to
+        `lambda_min_ratio * lambda_max` (default 0.001 if n > p, else 0.05). With
+        ratio 0 the last lambda is exactly 0.
+    lambdas : float or sequence, optional
+        Your own values >= 0, in any order; they replace the automatic grid.
+    warm_up : bool
+        Reach a first lambda below lambda_max by a hidden path from lambda_max.
+    weights : array or Series, length n, optional
+        Observation weights; only their ratios matter.
+    penalty_factor : array, or Series / dict by name, optional
+        Multiplies lambda feature by feature: 0 = unpenalised, inf = never enters.
+    intercept, standardize : bool
+        Without intercept nothing is centred, and columns are scaled by their root
+        mean square.
+    working_set : {"fireworks", "full"}
+    solver : {"cd"}
+        Coordinate descent on the Gram matrix of the working set.
+    n_added, prune, inexact : int, bool, bool
+        FireWorks: features added per round (by default growing), whether features
+        at zero leave the set between rounds, and whether early rounds may be
+        solved loosely.
+    tol : float
+        Largest violation of Fermat's conditions over all features, relative to the
+        gradient of the null model.
+    max_epochs : int
+        Sweeps allowed per lambda; a lambda that runs out is kept and flagged.
+    dfmax : int, optional
+        Stop before the first model with more nonzero coefficients than this.
+    convex : bool
+        Compute `convex_min`, the last index of the locally convex part.
+    feature_names : sequence of str, optional
+        Names for the columns of X; a DataFrame brings its own.
+    n_threads : int, optional
+        Default: all cores. Never changes the answer.
+    progress : bool
+        Show a progress bar over lambdas.
+    record : bool
+        Not available yet.
+
+    Returns
+    -------
+    NcvPath
+
+    Examples
+    --------
+    >>> from ncvpath import load_diabetes, ncvpath
+    >>> X, y = load_diabetes()
+    >>> path = ncvpath(X, y, penalty="MCP", nlambda=50)
+    >>> path.selected(which=20)
+    ['sex', 'bmi', 'bp', 's3', 's5']
+    """
+    settings = check_settings(
+        penalty=penalty, gamma=gamma, alpha=alpha, nlambda=nlambda,
+        lambda_min_ratio=lambda_min_ratio, lambdas=lambdas, warm_up=warm_up,
+        intercept=intercept, standardize=standardize, working_set=working_set,
+        solver=solver, n_added=n_added, prune=prune, inexact=inexact, tol=tol,
+        max_epochs=max_epochs, dfmax=dfmax, convex=convex, n_threads=n_threads,
+        progress=progress, record=record,
+    )
+    data = check_data(X, y, weights, penalty_factor, settings.intercept, feature_names)
+    with working(settings.n_threads) as crew:
+        problem, state = pose(data, settings, crew)
+        lambdas, hidden = choose_lambdas(problem, settings)
+        steps, stopped = walk(problem, state, lambdas, hidden, settings)
+        edge = find_convex_min(problem, state, steps) if settings.convex else None
+    path = assemble(problem, data, settings, steps, stopped, edge, X, y)
+    warn_if_unconverged(path)
+    return path
+
+
+def lambda_max(
+    X, y, *, alpha=1.0, weights=None, penalty_factor=None, intercept=True,
+    standardize=True,
+) -> float:
+    """The smallest lambda at which no penalised feature leaves zero.
+
+    It is the same for every penalty, and the first of `ncvpath`'s automatic lambdas.
+
+    Examples
+    --------
+    >>> from ncvpath import lambda_max, load_diabetes
+    >>> X, y = load_diabetes()
+    >>> round(lambda_max(X, y), 3)
+    45.16
+    """
+    settings = check_settings(
+        penalty="lasso", alpha=alpha, intercept=intercept, standardize=standardize
+    )
+    data = check_data(X, y, weights, penalty_factor, settings.intercept)
+    with working(settings.n_threads) as crew:
+        problem, _ = pose(data, settings, crew)
+    return float(problem.lambda_max)
+
+
+class Step(NamedTuple):
+    """One lambda of the finished path."""
+
+    lam: float
+    support: np.ndarray
+    beta: np.ndarray  # of the support, on the standardized scale
+    mean_square: float
+    objective: float
+    violation: float  # relative to the null gradient
+    status: str
+    work: Work
+
+
+def choose_lambdas(problem, settings):
+    """The lambdas to report, and the hidden ones that lead to the first of them."""
+    top, ratio = problem.lambda_max, settings.lambda_min_ratio
+    if ratio is None:
+        ratio = default_ratio(problem.design.n, np.isfinite(problem.factor).sum())
+    if settings.lambdas is None:
+        return lambda_sequence(top, settings.nlambda, ratio), np.empty(0)
+    first = settings.lambdas[0]
+    if not settings.warm_up or first >= top:
+        return settings.lambdas, np.empty(0)
+    return settings.lambdas, approach(top, first, ratio, settings.nlambda)
+
+
+def walk(problem, state, lambdas, hidden, settings):
+    """Walk down the path; returns its steps and why it stopped early, if it did."""
+    limits = Limits(
+        settings.tol * problem.g0, settings.max_epochs, settings.working_set,
+        settings.n_added, settings.prune, settings.inexact,
+    )
+    steps = []
+    for k, lam in enumerate(each(np.append(hidden, lambdas), settings.progress)):
+        if lam >= problem.lambda_max * (1 - SAME_LAMBDA):
+            outcome = rest(problem, state, lam)
+        else:
+            outcome = solve(problem, state, lam, limits)
+        df = np.count_nonzero(state.beta)
+        if settings.dfmax is not None and df > settings.dfmax:
+            if not steps:
+                raise ValueError(
+                    "dfmax must allow for the first model; got "
+                    f"dfmax={settings.dfmax}, which has {df} nonzero coefficients"
+                )
+            return steps, f"dfmax={settings.dfmax}: {df} nonzero coefficients at lambda={lam:.4g}"
+        if k >= hidden.size:
+            steps.append(finished_step(problem, state, lam, *outcome))
+    return steps, None
+
+
+def finished_step(problem, state, lam, status, violation, work):
+    """What the path keeps of one lambda."""
+    support = np.flatnonzero(state.beta)
+    return Step(
+        lam, support, state.beta[support], problem.mean_square(state),
+        problem.objective(state, *problem.levels(lam)), violation / problem.g0,
+        status.value, work,
+    )
+
+
+def find_convex_min(problem, state, steps):
+    """The last index of the locally convex part of the path."""
+    lambdas = [step.lam for step in steps]
+    return convex_min(problem, state.gram.block, lambdas, [step.support for step in steps])
+
+
+def assemble(problem, data, settings, steps, stopped, edge, X, y):
+    """The path on the user's scale, with everything a question may need."""
+    from scipy.sparse import csc_array
+
+    design = problem.design
+    back = [design.to_user_scale(s.support, s.beta, problem.mean) for s in steps]
+    columns = np.cumsum([0] + [step.support.size for step in steps])
+    beta = csc_array(
+        (
+            np.concatenate([coefficients for coefficients, _ in back]),
+            np.concatenate([step.support for step in steps]),
+            columns,
+        ),
+        shape=(design.p, len(steps)),
+    )
+    intercept = np.array([b0 for _, b0 in back])
+    column = lambda name: np.array([getattr(step, name) for step in steps])  # noqa: E731
+    loss = design.n * column("mean_square")
+    null_loss = design.n * (design.weights @ problem.response**2)
+    violation = column("violation")
+    names = data.names
+    return NcvPath(
+        lambdas=column("lam"),
+        intercept=intercept if settings.intercept else np.zeros(len(steps)),
+        beta=beta,
+        penalty=settings.row.name,
+        gamma=settings.gamma,
+        alpha=settings.alpha,
+        penalty_factor=data.factor,
+        n=design.n,
+        p=design.p,
+        feature_names=names,
+        constant=tuple(names[j] for j in np.flatnonzero(design.constant)),
+        df=np.diff(columns),
+        loss=loss,
+        dev_ratio=1 - loss / null_loss,
+        objective=column("objective"),
+        violation=violation,
+        converged=violation <= settings.tol,
+        status=tuple(step.status for step in steps),
+        n_epochs=np.array([step.work.epochs for step in steps]),
+        stopped=stopped,
+        convex_min=edge,
+        tol=settings.tol,
+        has_intercept=settings.intercept,
+        work={
+            key: np.array([asdict(step.work)[key] for step in steps])
+            for key in Work.__dataclass_fields__
+        },
+        X=X,
+        y=y,
+    )
+
+
+def warn_if_unconverged(path):
+    """One warning that names the lambdas and says what to do."""
+    missed = np.flatnonzero(~path.converged)
+    if missed.size == 0:
+        return
+    shown = ", ".join(f"{k} ({path.lambdas[k]:.4g})" for k in missed[:5])
+    more = f" and {missed.size - 5} more" if missed.size > 5 else ""
+    reasons = "; ".join(sorted({path.status[k] for k in missed}))
+    warnings.warn(
+        f"{missed.size} of {path.lambdas.size} lambdas did not reach tol={path.tol:g}: "
+        f"index (lambda) {shown}{more}. {reasons}.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

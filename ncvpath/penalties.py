@@ -1,0 +1,127 @@
+"""The table of penalties: names, limits of gamma, and their mathematics in NumPy.
+
+One row per penalty drives lookup, error messages, tests and documentation. The
+coordinate-wise minimisers are compiled and live in kernels.py under the same codes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Penalty(NamedTuple):
+    """A penalty as the kernels take it."""
+
+    kind: int
+    shape: float  # gamma; theta = gamma * sd(y) for logsum; unused by the lasso
+
+
+@dataclass(frozen=True)
+class Row:
+    """What there is to know about one penalty; a = |beta_j| and g is the shape."""
+
+    name: str
+    kind: int
+    formula: str
+    gamma: float | None  # default
+    above: float | None  # gamma must be greater than this
+    value: Callable  # r(a; l1, g)
+    slope: Callable  # r'(a; l1, g) for a > 0
+    growth: Callable  # largest d|beta|/dlambda of the one-variable solution
+    concavity: Callable | None  # largest -r'' for convex_min; None: not defined
+
+
+def _scad_value(a, l1, g):
+    middle = (2 * g * l1 * a - a**2 - l1**2) / (2 * (g - 1))
+    flat = l1**2 * (g + 1) / 2
+    return np.where(a <= l1, l1 * a, np.where(a <= g * l1, middle, flat))
+
+
+ROWS = (
+    Row(
+        "lasso", 0, "l1 a", None, None,
+        value=lambda a, l1, g: l1 * a,
+        slope=lambda a, l1, g: l1 + 0 * a,
+        growth=lambda g: 1.0,
+        concavity=None,
+    ),
+    Row(
+        "MCP", 1, "l1 a - a^2 / (2 gamma) up to gamma l1, then constant", 3.0, 1.0,
+        value=lambda a, l1, g: np.where(
+            a <= g * l1, l1 * a - a**2 / (2 * g), g * l1**2 / 2
+        ),
+        slope=lambda a, l1, g: np.maximum(l1 - a / g, 0),
+        growth=lambda g: g / (g - 1),
+        concavity=lambda l1, g: 1 / g + 0 * l1,
+    ),
+    Row(
+        "SCAD", 2, "l1 a up to l1, quadratic up to gamma l1, then constant", 3.7, 2.0,
+        value=_scad_value,
+        slope=lambda a, l1, g: np.where(
+            a <= l1, l1, np.maximum(g * l1 - a, 0) / (g - 1)
+        ),
+        growth=lambda g: g / (g - 2),
+        concavity=lambda l1, g: 1 / (g - 1) + 0 * l1,
+    ),
+    Row(
+        "logsum", 3, "l1 theta log(1 + a / theta), theta = gamma sd(y)", 1.0, 0.0,
+        value=lambda a, l1, g: l1 * g * np.log1p(a / g),
+        slope=lambda a, l1, g: l1 * g / (g + a),
+        growth=lambda g: np.inf,
+        concavity=lambda l1, g: l1 / g,
+    ),
+    Row(
+        "capped", 4, "l1 min(a, gamma l1)", 2.0, 0.5,
+        value=lambda a, l1, g: l1 * np.minimum(a, g * l1),
+        slope=lambda a, l1, g: np.where(a < g * l1, l1, 0.0),
+        growth=lambda g: np.inf,
+        concavity=None,
+    ),
+)
+
+PENALTIES = {row.name.lower(): row for row in ROWS}
+BY_KIND = {row.kind: row for row in ROWS}
+
+# The strong rule's slope is unbounded for some penalties; beyond this it lets in
+# too much to be a screening rule.
+MAX_GROWTH = 3.0
+
+
+def shaped(row, gamma, response_sd):
+    """The penalty as the kernels take it: logsum's theta is tied to sd(y)."""
+    if gamma is None:
+        return Penalty(row.kind, 0.0)
+    return Penalty(row.kind, gamma * response_sd if row.name == "logsum" else gamma)
+
+
+def violations(penalty, beta, u, l1):
+    """Distance of every feature from Fermat's condition, given u = <x, r> - l2 beta."""
+    distance = np.maximum(np.abs(u) - l1, 0.0)
+    support = np.flatnonzero(beta)
+    b = beta[support]
+    slope = BY_KIND[penalty.kind].slope(np.abs(b), l1[support], penalty.shape)
+    distance[support] = np.abs(u[support] - np.sign(b) * slope)
+    return distance
+
+
+def penalties():
+    """The penalties and their gamma, as a pandas DataFrame.
+
+    Examples
+    --------
+    >>> from ncvpath import penalties
+    >>> penalties()["gamma"]["MCP"]
+    np.float64(3.0)
+    """
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "r(a), a = |beta|": [row.formula for row in ROWS],
+            "gamma": [row.gamma for row in ROWS],
+            "gamma must exceed": [row.above for row in ROWS],
+        },
+        index=pd.Index([row.name for row in ROWS], name="penalty"),
+    ).astype({"gamma": float, "gamma must exceed": float})

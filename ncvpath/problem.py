@@ -1,0 +1,111 @@
+"""What is minimised, and where we are.
+
+`Problem` never changes along the path; `State` is moved by the solver alone.
+Nothing here is special to least squares but the residual.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .design import DenseDesign, dense_design
+from .gram import GramCache
+from .penalties import BY_KIND, MAX_GROWTH, Penalty, shaped
+
+# A null gradient below this share of |x_j| |y| is rounding, not signal.
+ORTHOGONAL = 1e-12
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is minimised."""
+
+    design: DenseDesign
+    response: np.ndarray  # n, y minus its mean when there is an intercept
+    mean: float  # what was taken away
+    penalty: Penalty
+    alpha: float
+    factor: np.ndarray  # p, 0 = unpenalised, inf = never enters (constant columns too)
+    lambda_max: float  # the null model is the solution from here up
+    g0: float  # largest |<x_j, r0>| of a penalised feature: the unit of violations
+
+    def levels(self, lam):
+        """l1 and l2 of every feature at one lambda; l1 is inf for excluded ones."""
+        excluded = np.isinf(self.factor)
+        factor = np.where(excluded, 0.0, self.factor)
+        l1 = lam * self.alpha * factor
+        l1[excluded] = np.inf
+        return l1, lam * (1 - self.alpha) * factor
+
+    @property
+    def growth(self):
+        """The slope of the strong rule."""
+        return min(BY_KIND[self.penalty.kind].growth(self.penalty.shape), MAX_GROWTH)
+
+    def objective(self, state, l1, l2):
+        """Half the mean square of the residual plus both penalties."""
+        support = np.flatnonzero(state.beta)
+        b = state.beta[support]
+        r = BY_KIND[self.penalty.kind].value(np.abs(b), l1[support], self.penalty.shape)
+        return 0.5 * self.mean_square(state) + r.sum() + 0.5 * (l2[support] @ b**2)
+
+    def mean_square(self, state):
+        """<r, r>."""
+        return self.design.weights @ state.residual**2
+
+
+@dataclass
+class State:
+    """Where we are on the path."""
+
+    lam: float
+    beta: np.ndarray  # p, on the standardized scale
+    residual: np.ndarray  # n, response - X beta
+    correlation: np.ndarray  # p, <x_j, residual>
+    feasible: np.ndarray  # p, <x_j, s> of FireWorks' s: inside every slab
+    gram: GramCache
+
+
+def pose(data, settings, crew):
+    """The problem, and the state of its null model."""
+    design = dense_design(
+        data.X, data.weights, settings.intercept, settings.standardize, crew
+    )
+    mean = data.weights @ data.y if settings.intercept else 0.0
+    response = data.y - mean
+    spread = np.sqrt(data.weights @ response**2)
+    penalty = shaped(settings.row, settings.gamma, spread)
+    factor = np.where(design.constant, np.inf, data.factor)
+    state = null_state(design, response, factor)
+    penalised = (factor > 0) & (factor < np.inf)
+    reach = np.abs(state.correlation[penalised])
+    share = reach / (np.sqrt(design.norm2[penalised]) * max(spread, TINY))
+    if not share.max(initial=0.0) > ORTHOGONAL:
+        raise ValueError(
+            "lambda_max must be positive; got 0 up to rounding: no penalised feature "
+            "(penalty_factor neither 0 nor inf, column not constant) is correlated "
+            "with what the unpenalised ones leave of y"
+        )
+    top = (reach / factor[penalised]).max() / settings.alpha
+    problem = Problem(
+        design, response, mean, penalty, settings.alpha, factor, top, reach.max()
+    )
+    return problem, state
+
+
+def null_state(design, response, factor):
+    """The model of the unpenalised features alone, fitted by least squares."""
+    beta = np.zeros(design.p)
+    residual = response.copy()
+    free = np.flatnonzero(factor == 0)
+    if free.size:
+        root = np.sqrt(design.weights)
+        length = np.sqrt(design.norm2[free])
+        columns = design.columns(free) / length * root[:, None]
+        beta[free] = np.linalg.lstsq(columns, response * root)[0] / length
+        residual -= design.combine(free, beta[free])
+    correlation = design.correlate(residual)
+    return State(np.inf, beta, residual, correlation, np.zeros(design.p), GramCache(design))
+
+

@@ -1,0 +1,365 @@
+"""`NcvPath`: the fitted path, and the questions one asks it.
+
+A record of arrays that knows nothing of solvers. pandas, matplotlib and
+scipy.sparse are imported when an answer needs them.
+"""
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import criteria, printing, storage
+from .inputs import check_matrix, check_response, match_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from scipy.sparse import csc_array
+
+SPARSE_CELLS = 10_000_000  # coefficient tables above this many cells stay sparse
+NOT_STORED = ("X", "y")  # the user's data: referred to, never copied or stored
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NcvPath:
+    """A regularization path, as `ncvpath()` returns it; L lambdas, p features.
+
+    Coefficients are on the scale of the data. Violations are relative to the
+    gradient of the null model and measured over all features.
+    """
+
+    lambdas: np.ndarray
+    """(L,) decreasing."""
+    intercept: np.ndarray
+    """(L,)"""
+    beta: "csc_array"
+    """p x L, sparse."""
+    penalty: str
+    gamma: float | None
+    """None for the lasso."""
+    alpha: float
+    penalty_factor: np.ndarray
+    """(p,)"""
+    n: int
+    p: int
+    feature_names: tuple[str, ...]
+    constant: tuple[str, ...]
+    """Names of columns without variation; their coefficients are 0."""
+    df: np.ndarray
+    """(L,) nonzero coefficients, the intercept not counted."""
+    loss: np.ndarray
+    """(L,) residual sum of squares, with weights scaled to sum n."""
+    dev_ratio: np.ndarray
+    """(L,) 1 - loss / loss of the intercept-only model."""
+    objective: np.ndarray
+    """(L,) the value that was minimised."""
+    violation: np.ndarray
+    """(L,) largest distance from Fermat's condition of any feature."""
+    converged: np.ndarray
+    """(L,) whether violation <= tol."""
+    status: tuple[str, ...]
+    """(L,) how the work ended, in words."""
+    n_epochs: np.ndarray
+    """(L,) sweeps of coordinate descent."""
+    stopped: str | None
+    """Why the path ended before its last lambda, or None."""
+    convex_min: int | None
+    """Last index of the locally convex part of the path, or None."""
+    tol: float
+    has_intercept: bool
+    work: dict[str, np.ndarray] = field(repr=False)
+    """Counts behind `screening`, each (L,)."""
+    X: Any = field(default=None, repr=False)
+    """The data as the user gave them; left out of pickles and files."""
+    y: Any = field(default=None, repr=False)
+
+    # ---- coefficients ---------------------------------------------------------
+
+    def coef(self, lam=None, which=None) -> "pd.Series | pd.DataFrame":
+        """Coefficients, with the intercept first.
+
+        Parameters
+        ----------
+        lam : float or sequence, optional
+            Interpolated linearly between the two neighbouring lambdas.
+        which : int or sequence of int, optional
+            Positions on the path instead, from 0.
+
+        Returns
+        -------
+        Series for one lambda, else DataFrame with one column per lambda.
+        """
+        import pandas as pd
+
+        mix, lambdas, single = self._query(lam, which)
+        rows = pd.Index(["(Intercept)", *self.feature_names])
+        beta, intercept = self.beta @ mix, self.intercept @ mix
+        if single:
+            values = np.append(intercept, beta.toarray()[:, 0])
+            return pd.Series(values, index=rows, name=float(lambdas[0]))
+        columns = pd.Index(lambdas, name="lambda")
+        if beta.shape[0] * beta.shape[1] <= SPARSE_CELLS:
+            values = np.vstack([intercept, beta.toarray()])
+            return pd.DataFrame(values, index=rows, columns=columns)
+        return _sparse_frame(intercept, beta, rows, columns)
+
+    def selected(self, lam=None, which=None) -> "list[str] | dict[float, list[str]]":
+        """Names of the nonzero features at the grid lambda nearest to `lam`.
+
+        Nearest in log lambda: an interpolated model would have a support that no
+        lambda has. Without arguments, a dict by lambda.
+        """
+        if lam is None and which is None:
+            return {float(v): self._names(k) for k, v in enumerate(self.lambdas)}
+        if lam is not None:
+            _, wanted, single = self._query(lam, which)
+            positions = [self._nearest(value) for value in wanted]
+        else:
+            positions, single = self._positions(which)
+        names = [self._names(k) for k in positions]
+        if single:
+            return names[0]
+        return {float(self.lambdas[k]): found for k, found in zip(positions, names)}
+
+    def to_frame(self, form="wide", zeros=False) -> "pd.DataFrame":
+        """The coefficients as a table to take away.
+
+        Parameters
+        ----------
+        form : {"wide", "long"}
+            wide: as `coef()`. long: one row per coefficient, with columns feature,
+            lambda, coefficient, df, dev_ratio.
+        zeros : bool
+            Keep zero coefficients in the long form.
+        """
+        import pandas as pd
+
+        if form == "wide":
+            return self.coef(which=np.arange(self.lambdas.size))
+        if form != "long":
+            raise ValueError(f"form must be one of wide, long; got form={form!r}")
+        p, size = self.beta.shape
+        if zeros:
+            feature, k = np.tile(np.arange(p), size), np.repeat(np.arange(size), p)
+            values = self.beta.toarray().ravel(order="F")
+        else:
+            feature, k = self.beta.indices, np.repeat(np.arange(size), self.df)
+            values = self.beta.data
+        # The intercept leads each lambda's rows, as in R's tidy tables.
+        order = np.argsort(np.append(np.arange(size), k), kind="stable")
+        names = pd.Index(["(Intercept)", *self.feature_names])
+        k = np.append(np.arange(size), k)[order]
+        return pd.DataFrame(
+            {
+                "feature": names.take(np.append(np.zeros(size, int), feature + 1)[order]),
+                "lambda": self.lambdas[k],
+                "coefficient": np.append(self.intercept, values)[order],
+                "df": self.df[k],
+                "dev_ratio": self.dev_ratio[k],
+            }
+        )
+
+    # ---- predictions ----------------------------------------------------------
+
+    def predict(self, X, lam=None, which=None) -> np.ndarray:
+        """Fitted values for new rows: (n,) for one lambda, else n x L.
+
+        The columns of a frame are matched by name.
+        """
+        mix, _, single = self._query(lam, which)
+        X = check_matrix("X", match_columns(X, self.feature_names))
+        fitted = X @ (self.beta @ mix) + self.intercept @ mix
+        return fitted[:, 0] if single else fitted
+
+    def residuals(self, lam=None, which=None, X=None, y=None) -> np.ndarray:
+        """y minus fitted values, on the data of the fit or on X and y given here."""
+        X = self.X if X is None else X
+        y = self.y if y is None else y
+        if X is None or y is None:
+            raise ValueError("X and y must be given; this path was stored without them")
+        fitted = self.predict(X, lam, which)
+        y = check_response(y, fitted.shape[0])
+        return y - fitted if fitted.ndim == 1 else y[:, None] - fitted
+
+    # ---- choosing a model -----------------------------------------------------
+
+    def loglik(self) -> "pd.Series":
+        """Gaussian log-likelihood at each lambda."""
+        return self._by_lambda(criteria.loglik(self), "loglik")
+
+    def aic(self) -> "pd.Series":
+        """Akaike's criterion at each lambda."""
+        return self._by_lambda(criteria.aic(self), "aic")
+
+    def bic(self) -> "pd.Series":
+        """The Bayesian criterion at each lambda."""
+        return self._by_lambda(criteria.bic(self), "bic")
+
+    def ebic(self, g=1.0) -> "pd.Series":
+        """The extended BIC, which counts the models of each size among p features."""
+        return self._by_lambda(criteria.ebic(self, g), "ebic")
+
+    def select(self, criterion="bic") -> float:
+        """The lambda with the smallest aic, bic or ebic."""
+        choices = {"aic": self.aic, "bic": self.bic, "ebic": self.ebic}
+        if criterion not in choices:
+            raise ValueError(
+                f"criterion must be one of {', '.join(choices)}; got {criterion!r}"
+            )
+        return float(choices[criterion]().idxmin())
+
+    # ---- looking --------------------------------------------------------------
+
+    def summary(self) -> "pd.DataFrame":
+        """lambda, df, dev_ratio, loss, violation and converged, one row per lambda."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "lambda": self.lambdas,
+                "df": self.df,
+                "dev_ratio": self.dev_ratio,
+                "loss": self.loss,
+                "violation": self.violation,
+                "converged": self.converged,
+            }
+        )
+
+    @property
+    def screening(self) -> "pd.DataFrame":
+        """What it took at each lambda: sizes, rounds, features looked at, sweeps."""
+        import pandas as pd
+
+        return pd.DataFrame(self.work, index=pd.Index(self.lambdas, name="lambda"))
+
+    def plot(
+        self, ax=None, xvar="lambda", log=True, label=10, shade=True, **lines
+    ) -> "Axes":
+        """Draw the coefficient paths.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        xvar : {"lambda", "norm", "dev"}
+            What to draw against: lambda (decreasing), the l1 norm of the
+            coefficients, or the fraction of deviance explained.
+        log : bool
+            Logarithmic lambda axis.
+        label : int
+            How many features to name at the end of their lines, largest first.
+        shade : bool
+            Shade the region where the objective is no longer locally convex.
+        **lines
+            Passed on to the lines.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .plots import plot_path
+
+        return plot_path(self, ax, xvar, log, label, shade, lines)
+
+    def __repr__(self):
+        return printing.as_text(self)
+
+    def _repr_html_(self):
+        return printing.as_html(self)
+
+    # ---- keeping --------------------------------------------------------------
+
+    def save(self, file) -> None:
+        """Write the path, without X and y, to an npz file (no pickle inside)."""
+        storage.save(self, file)
+
+    @classmethod
+    def load(cls, file) -> "NcvPath":
+        """Read a path that `save` wrote."""
+        return cls(**storage.load(file))
+
+    def __getstate__(self):
+        return {f.name: getattr(self, f.name) for f in fields(self)} | dict.fromkeys(
+            NOT_STORED
+        )
+
+    # ---- inside ---------------------------------------------------------------
+
+    def _by_lambda(self, values, name):
+        import pandas as pd
+
+        return pd.Series(values, index=pd.Index(self.lambdas, name="lambda"), name=name)
+
+    def _names(self, k):
+        low, high = self.beta.indptr[k : k + 2]
+        return [self.feature_names[j] for j in np.sort(self.beta.indices[low:high])]
+
+    def _positions(self, which):
+        """Positions on the path, counted from 0, or from the end when negative."""
+        given = np.asarray(which)
+        positions = np.atleast_1d(given)
+        size = self.lambdas.size
+        if positions.dtype.kind not in "iu" or positions.ndim != 1:
+            raise ValueError(f"which must be an integer or integers; got which={which!r}")
+        outside = positions[(positions < -size) | (positions >= size)]
+        if outside.size:
+            raise ValueError(
+                f"which must be from 0 to {size - 1}; got which={outside[0]}"
+            )
+        return positions % size, given.ndim == 0
+
+    def _query(self, lam, which):
+        """Weights (L x K, sparse) that mix the path's columns into the answer's."""
+        from scipy.sparse import csc_array
+
+        size = self.lambdas.size
+        if lam is not None and which is not None:
+            raise ValueError("give lam or which, not both")
+        if lam is None:
+            if which is None:
+                which = np.arange(size)
+            left, single = self._positions(which)
+            lambdas, right, share = self.lambdas[left], left, np.zeros(left.size)
+        else:
+            lambdas, single = _lambda_values(lam), np.ndim(lam) == 0
+            outside = lambdas[
+                (lambdas > self.lambdas[0]) | (lambdas < self.lambdas[-1])
+            ]
+            if outside.size:
+                raise ValueError(
+                    f"lam must be from {self.lambdas[-1]:g} to {self.lambdas[0]:g}, the "
+                    f"range of the path; got lam={outside[0]:g}"
+                )
+            right = np.minimum(np.searchsorted(-self.lambdas, -lambdas), size - 1)
+            left = np.maximum(right - 1, 0)
+            gap = self.lambdas[left] - self.lambdas[right]
+            share = (self.lambdas[left] - lambdas) / np.where(gap > 0, gap, 1.0)
+            share[gap == 0] = 1.0
+        k = np.arange(left.size)
+        mix = csc_array(
+            (np.append(1 - share, share), (np.append(left, right), np.append(k, k))),
+            shape=(size, left.size),
+        )
+        mix.eliminate_zeros()
+        return mix, lambdas, single
+
+    def _nearest(self, lam):
+        if lam == 0:
+            return self.lambdas.size - 1
+        with np.errstate(divide="ignore"):
+            return int(np.argmin(np.abs(np.log(self.lambdas) - np.log(lam))))
+
+
+def _lambda_values(lam):
+    values = np.atleast_1d(np.asarray(lam, dtype=float))
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise ValueError(f"lam must be a finite number or numbers; got lam={lam!r}")
+    return values
+
+
+def _sparse_frame(intercept, beta, rows, columns):
+    import pandas as pd
+    from scipy.sparse import csc_array, vstack
+
+    values = vstack([csc_array(intercept[None, :]), beta], format="csc")
+    return pd.DataFrame.sparse.from_spmatrix(values, index=rows, columns=columns)

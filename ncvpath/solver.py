@@ -1,0 +1,192 @@
+"""Everything that happens at one lambda. Only this module moves the `State`."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from time import perf_counter
+
+import numpy as np
+
+from .penalties import violations
+from .working_set import default_n_added, feasible_step, first_set, nearest_slabs, strong_set
+
+# Above this many rounds at one lambda the working set is no longer pruned, so it
+# can only grow and the rounds must end.
+PRUNING_ROUNDS = 20
+# The working set is solved a little further than asked, for the rounding in the
+# measured violation.
+MARGIN = 0.5
+# Rounds without progress on an unchanged working set before rounding gets the blame.
+PATIENCE = 3
+
+
+class Status(Enum):
+    """How the work at one lambda ended, as the user reads it."""
+
+    CONVERGED = "converged"
+    MAX_EPOCHS = "max_epochs reached before tol; raise max_epochs or tol"
+    ROUNDING = "tol is below what rounding allows on these data; raise tol"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How the work is done and when it stops."""
+
+    tol: float  # absolute: relative tol times the null gradient
+    max_epochs: int
+    working_set: str
+    n_added: int | None
+    prune: bool
+    inexact: bool
+
+
+@dataclass
+class Work:
+    """What it took at one lambda."""
+
+    strong: int
+    working_set: int = 0
+    rounds: int = 0
+    checked: int = 0
+    step: float = 1.0
+    epochs: int = 0
+    seconds: float = field(default_factory=lambda: -perf_counter())
+
+
+def solve(problem, state, lam, limits):
+    """Minimise at one lambda, from `state`, which moves there.
+
+    Returns the status, the largest violation over all features, and the work done.
+    """
+    l1, l2 = problem.levels(lam)
+    working, work = start(problem, state, l1, limits)
+    # Slabs shrink with lambda, and so does what lies inside them.
+    state.feasible *= lam / state.lam
+    state.lam = lam
+    target, best, stalled = limits.tol, np.inf, 0
+    while True:
+        # 1. Solve on the working set.
+        work.epochs += descend(problem, state, working, l1, l2, MARGIN * target,
+                               limits.max_epochs - work.epochs)
+        # 2. Look at every feature.
+        refresh(problem, state)
+        work.rounds += 1
+        work.checked += problem.design.p
+        work.working_set = max(work.working_set, working.size)
+        u = state.correlation - l2 * state.beta
+        distance = violations(problem.penalty, state.beta, u, l1)
+        # 3. Move FireWorks' feasible vector towards the residual.
+        outside = l1 < np.inf
+        outside[working] = False
+        work.step = feasible_step(u, state.feasible, l1, outside)
+        state.feasible += work.step * (u - state.feasible)
+        np.clip(state.feasible, -l1, l1, out=state.feasible)
+        # 4. Done?
+        worst = distance.max()
+        if worst <= limits.tol:
+            status = Status.CONVERGED
+            break
+        if work.epochs >= limits.max_epochs:
+            status = Status.MAX_EPOCHS
+            break
+        objecting = distance[outside].max(initial=0.0)
+        if objecting <= limits.tol:
+            # Nobody outside objects: the same set again, from exact correlations.
+            stalled = 0 if worst < 0.5 * best else stalled + 1
+            best, target = min(worst, best), limits.tol
+            if stalled > PATIENCE:
+                status = Status.ROUNDING
+                break
+            continue
+        # 5. Choose who works next.
+        working = choose(problem, state, u, l1, l2, working, outside, work, limits)
+        target = inner_target(limits, target, objecting)
+    work.seconds += perf_counter()
+    return status, worst, work
+
+
+def rest(problem, state, lam):
+    """Stay with the null model, the solution from lambda_max up."""
+    l1, l2 = problem.levels(lam)
+    u = state.correlation - l2 * state.beta
+    state.lam, state.feasible = min(lam, problem.lambda_max), np.clip(u, -l1, l1)
+    work = Work(strong=0, checked=problem.design.p, seconds=0.0)
+    return Status.CONVERGED, violations(problem.penalty, state.beta, u, l1).max(), work
+
+
+def start(problem, state, l1, limits):
+    """The working set to begin with: support, unpenalised and strong features."""
+    held = (state.beta != 0) | (problem.factor == 0)
+    if limits.working_set == "full":
+        return np.flatnonzero(l1 < np.inf), Work(strong=0)
+    n_added = limits.n_added or default_n_added(problem.design.p)
+    if np.isfinite(state.lam):
+        size = max(n_added, 2 * int(held.sum()))
+        l1_before, l2_before = problem.levels(state.lam)
+        u = state.correlation - l2_before * state.beta
+        strong = strong_set(u, l1, l1_before, problem.growth, size)
+    else:
+        strong = first_set(state.correlation, problem.factor, n_added)
+    held[strong] = True
+    return np.flatnonzero(held), Work(strong=strong.size)
+
+
+def descend(problem, state, working, l1, l2, target, max_epochs):
+    """Coordinate descent on the working set; returns the number of sweeps.
+
+    The Gram matrix of the set makes n disappear from the sweeps; a set that
+    outgrows n is served by residual updates instead.
+    """
+    from . import kernels  # loads numba: at the first fit, not at import
+
+    design, penalty = problem.design, problem.penalty
+    beta, l1, l2 = state.beta[working], l1[working], l2[working]
+    if working.size <= max(design.n, 1000):
+        q = state.correlation[working] - l2 * beta
+        slots = state.gram.slots(working)
+        epochs = kernels.descend_gram(
+            state.gram.array, slots, penalty, l1, design.norm2[working] + l2, beta, q,
+            target, max_epochs,
+        )
+    else:
+        epochs = design.descend(
+            working, penalty, l1, l2, beta, state.residual, target, max_epochs
+        )
+    state.beta[working] = beta
+    return epochs
+
+
+def refresh(problem, state):
+    """Residual and correlations anew from beta, so that no rounding piles up."""
+    support = np.flatnonzero(state.beta)
+    state.residual = problem.response - problem.design.combine(support, state.beta[support])
+    state.correlation = problem.design.correlate(state.residual)
+
+
+def choose(problem, state, u, l1, l2, working, outside, work, limits):
+    """FireWorks: prune the set to what is in use, add the nearest slabs outside."""
+    n_added = limits.n_added
+    if n_added is None:
+        n_added = default_n_added(problem.design.p) << min(work.rounds - 1, 30)
+    length = np.sqrt(problem.design.norm2 + l2)
+    added = nearest_slabs(
+        u, state.feasible, l1, length, np.flatnonzero(outside), n_added
+    )
+    kept = np.zeros(outside.size, dtype=bool)
+    if limits.prune and work.rounds < PRUNING_ROUNDS:
+        kept[:] = (state.beta != 0) | (problem.factor == 0)
+    else:
+        kept[working] = True
+    kept[added] = True
+    return np.flatnonzero(kept)
+
+
+def inner_target(limits, target, objecting):
+    """How exactly to solve the next round.
+
+    While features outside object by much, a tenth of their violation is enough,
+    and a tenth of the previous target at most so that the sum is finite (Corollary 1).
+    """
+    if not limits.inexact:
+        return limits.tol
+    before = target if target > limits.tol else np.inf
+    return max(limits.tol, 0.1 * min(objecting, before))

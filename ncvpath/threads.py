@@ -1,0 +1,110 @@
+"""Threads: a small crew of our own for passes over X, and BLAS kept to one thread.
+
+Work is cut into fixed pieces that do not depend on the number of threads, and each
+piece is computed by one thread, so results have the same bits for any `n_threads`.
+"""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+
+def available_cores():
+    """The cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Crew:
+    """Runs a function over pieces of work on up to `n_threads` threads."""
+
+    def __init__(self, n_threads):
+        self.n_threads = n_threads
+        self._pool = None
+
+    def run(self, function, pieces):
+        """Call `function(piece)` for every piece; pieces must not share outputs."""
+        hands = min(self.n_threads, len(pieces))
+        if hands <= 1:
+            _work_through(function, pieces)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_threads - 1, "ncvpath")
+        others = [
+            self._pool.submit(_work_through, function, pieces[hand::hands])
+            for hand in range(1, hands)
+        ]
+        try:
+            _work_through(function, pieces[::hands])
+        finally:
+            failures = [other.exception() for other in others]
+        for failure in filter(None, failures):
+            raise failure
+
+    def close(self):
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+
+def _work_through(function, pieces):
+    for piece in pieces:
+        function(piece)
+
+
+class _BlasGate:
+    """BLAS thread limits are process-wide: the first fit in sets them to one
+    thread, the last fit out restores what was there."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._controller = None
+        self._limits = None
+
+    def enter(self):
+        with self._lock:
+            if self._inside == 0:
+                if self._controller is None:
+                    import scipy.linalg  # noqa: F401  its BLAS must be loaded to be seen
+                    from threadpoolctl import ThreadpoolController
+
+                    self._controller = ThreadpoolController()
+                self._limits = self._controller.limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def leave(self):
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limits.restore_original_limits()
+                self._limits = None
+
+
+_gate = _BlasGate()
+
+
+def _new_gate():
+    # A child forked in the middle of a fit inherits a count that nobody will lower.
+    global _gate
+    _gate = _BlasGate()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_gate)
+
+
+@contextmanager
+def working(n_threads):
+    """A crew for one fit, with BLAS on one thread meanwhile."""
+    crew = Crew(n_threads)
+    gate = _gate
+    gate.enter()
+    try:
+        yield crew
+    finally:
+        gate.leave()
+        crew.close()
