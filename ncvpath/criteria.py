@@ -25,7 +25,7 @@ def bic(path):
 
 
 def ebic(path, g):
-    """bic + 2 g log binomial(p, df)."""
+    """Bic + 2 g log binomial(p, df)."""
     from scipy.special import gammaln
 
     p, df = path.p, path.df

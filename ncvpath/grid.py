@@ -6,12 +6,12 @@ SMALLEST = 0.001  # ratio to lambda_max above which the log grid of ratio=0 stay
 
 
 def default_ratio(n, p):
-    """ncvreg's depth of the path."""
+    """Ncvreg's depth of the path."""
     return 0.001 if n > p else 0.05
 
 
 def lambda_sequence(top, nlambda, ratio):
-    """ncvreg's grid: log-equispaced from `top` to `ratio * top`, both included.
+    """Ncvreg's grid: log-equispaced from `top` to `ratio * top`, both included.
 
     With ratio 0 the last lambda is exactly 0, after the others down to 0.001.
     """

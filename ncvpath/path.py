@@ -195,7 +195,8 @@ def walk(problem, state, lambdas, hidden, settings):
                     "dfmax must allow for the first model; got "
                     f"dfmax={settings.dfmax}, which has {df} nonzero coefficients"
                 )
-            return steps, f"dfmax={settings.dfmax}: {df} nonzero coefficients at lambda={lam:.4g}"
+            reason = f"dfmax={settings.dfmax}, but {df} nonzero at lambda={lam:.4g}"
+            return steps, reason
         if k >= hidden.size:
             steps.append(finished_step(problem, state, lam, *outcome))
     return steps, None
@@ -213,8 +214,8 @@ def finished_step(problem, state, lam, status, violation, work):
 
 def find_convex_min(problem, state, steps):
     """The last index of the locally convex part of the path."""
-    lambdas = [step.lam for step in steps]
-    return convex_min(problem, state.gram.block, lambdas, [step.support for step in steps])
+    lambdas, supports = [s.lam for s in steps], [s.support for s in steps]
+    return convex_min(problem, state.gram.block, lambdas, supports)
 
 
 def assemble(problem, data, settings, steps, stopped, edge, X, y):

@@ -7,17 +7,14 @@ ROWS_SHOWN = 12
 
 def as_text(path):
     """Header, short table of Df, %Dev and Lambda, and what deserves attention."""
-    lines = [header(path), ""]
-    lines += [" " * 6 + f"{'Df':>5} {'%Dev':>7} {'Lambda':>11}  Status"]
-    shown = rows_to_show(path.lambdas.size)
-    for k, after in zip(shown, [*shown[1:], None]):
+    lines = [header(path), "", f"{'':>5} {'Df':>6} {'%Dev':>7} {'Lambda':>11}  Status"]
+    for k in rows_to_show(path.lambdas.size):
         lines.append(
             f"{k:>5} {path.df[k]:>6} {100 * path.dev_ratio[k]:>7.2f} "
             f"{path.lambdas[k]:>11.4g}  {path.status[k]}"
         )
-        if after is not None and after > k + 1:
-            lines.append("  ...")
-    return "\n".join([*lines, *(f"\n{note}" for note in notes(path))])
+    remarks = notes(path)
+    return "\n".join([*lines, "", *remarks] if remarks else lines)
 
 
 def as_html(path):
@@ -52,6 +49,8 @@ def header(path):
 def notes(path):
     """What the user should know: early stop, constant columns, convexity."""
     found = []
+    if path.lambdas.size > ROWS_SHOWN:
+        found.append(f"{ROWS_SHOWN} of {path.lambdas.size} lambdas; summary() has all.")
     if path.stopped:
         found.append(f"Stopped early: {path.stopped}.")
     if path.constant:

@@ -105,7 +105,9 @@ def null_state(design, response, factor):
         columns = design.columns(free) / length * root[:, None]
         beta[free] = np.linalg.lstsq(columns, response * root)[0] / length
         residual -= design.combine(free, beta[free])
-    correlation = design.correlate(residual)
-    return State(np.inf, beta, residual, correlation, np.zeros(design.p), GramCache(design))
+    return State(
+        np.inf, beta, residual, design.correlate(residual), np.zeros(design.p),
+        GramCache(design),
+    )
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import criteria, printing, storage
-from .inputs import check_matrix, check_response, match_columns
+from .checks import matrix
+from .inputs import check_response, match_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,12 +148,13 @@ class NcvPath:
             feature, k = self.beta.indices, np.repeat(np.arange(size), self.df)
             values = self.beta.data
         # The intercept leads each lambda's rows, as in R's tidy tables.
-        order = np.argsort(np.append(np.arange(size), k), kind="stable")
-        names = pd.Index(["(Intercept)", *self.feature_names])
-        k = np.append(np.arange(size), k)[order]
+        k = np.append(np.arange(size), k)
+        order = np.argsort(k, kind="stable")
+        k = k[order]
+        row = np.append(np.zeros(size, dtype=int), feature + 1)[order]
         return pd.DataFrame(
             {
-                "feature": names.take(np.append(np.zeros(size, int), feature + 1)[order]),
+                "feature": pd.Index(["(Intercept)", *self.feature_names]).take(row),
                 "lambda": self.lambdas[k],
                 "coefficient": np.append(self.intercept, values)[order],
                 "df": self.df[k],
@@ -168,12 +170,14 @@ class NcvPath:
         The columns of a frame are matched by name.
         """
         mix, _, single = self._query(lam, which)
-        X = check_matrix("X", match_columns(X, self.feature_names))
+        X = matrix("X", match_columns(X, self.feature_names))
+        if X.shape[1] != self.p:
+            raise ValueError(f"X must have {self.p} columns; got {X.shape[1]}")
         fitted = X @ (self.beta @ mix) + self.intercept @ mix
         return fitted[:, 0] if single else fitted
 
     def residuals(self, lam=None, which=None, X=None, y=None) -> np.ndarray:
-        """y minus fitted values, on the data of the fit or on X and y given here."""
+        """Y minus fitted values, on the data of the fit or on X and y given here."""
         X = self.X if X is None else X
         y = self.y if y is None else y
         if X is None or y is None:
@@ -300,7 +304,7 @@ class NcvPath:
         positions = np.atleast_1d(given)
         size = self.lambdas.size
         if positions.dtype.kind not in "iu" or positions.ndim != 1:
-            raise ValueError(f"which must be an integer or integers; got which={which!r}")
+            raise ValueError(f"which must be integers; got which={which!r}")
         outside = positions[(positions < -size) | (positions >= size)]
         if outside.size:
             raise ValueError(
@@ -327,8 +331,8 @@ class NcvPath:
             ]
             if outside.size:
                 raise ValueError(
-                    f"lam must be from {self.lambdas[-1]:g} to {self.lambdas[0]:g}, the "
-                    f"range of the path; got lam={outside[0]:g}"
+                    f"lam must be within the path, {self.lambdas[-1]:g} to "
+                    f"{self.lambdas[0]:g}; got lam={outside[0]:g}"
                 )
             right = np.minimum(np.searchsorted(-self.lambdas, -lambdas), size - 1)
             left = np.maximum(right - 1, 0)

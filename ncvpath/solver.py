@@ -7,7 +7,13 @@ from time import perf_counter
 import numpy as np
 
 from .penalties import violations
-from .working_set import default_n_added, feasible_step, first_set, nearest_slabs, strong_set
+from .working_set import (
+    default_n_added,
+    feasible_step,
+    first_set,
+    nearest_slabs,
+    strong_set,
+)
 
 # Above this many rounds at one lambda the working set is no longer pruned, so it
 # can only grow and the rounds must end.
@@ -158,7 +164,8 @@ def descend(problem, state, working, l1, l2, target, max_epochs):
 def refresh(problem, state):
     """Residual and correlations anew from beta, so that no rounding piles up."""
     support = np.flatnonzero(state.beta)
-    state.residual = problem.response - problem.design.combine(support, state.beta[support])
+    fitted = problem.design.combine(support, state.beta[support])
+    state.residual = problem.response - fitted
     state.correlation = problem.design.correlate(state.residual)
 
 

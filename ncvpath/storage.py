@@ -60,5 +60,5 @@ def load(file):
             if name.startswith("work_")
         }
     except (KeyError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as error:
-        raise ValueError(f"file must be a path saved by NcvPath.save; {error}") from None
+        raise ValueError(f"file must be written by NcvPath.save; {error}") from None
     return loaded

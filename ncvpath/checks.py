@@ -1,0 +1,156 @@
+"""Small checks: each returns a clean value or raises a ValueError that names
+argument, rule and value."""
+
+import sys
+from numbers import Integral, Real
+
+import numpy as np
+
+KINDS_OF_X = "a 2-D numpy array, a pandas DataFrame or a list of rows"
+SCAN = 1 << 20  # numbers looked at together when searching for NaN
+
+
+def number(
+    name, value, *, above=None, atleast=None, upto=None, below=None, where="",
+    finite=True,
+):
+    """A real number within limits."""
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be a number{where}; got {name}={value!r}")
+    rules = (
+        (f"greater than {above}", above is None or value > above),
+        (f"at least {atleast}", atleast is None or value >= atleast),
+        (f"at most {upto}", upto is None or value <= upto),
+        (f"less than {below}", below is None or value < below),
+        ("finite", not finite or np.isfinite(value)),
+    )
+    for rule, holds in rules:
+        if not holds:
+            raise ValueError(f"{name} must be {rule}{where}; got {name}={value!r}")
+    return float(value)
+
+
+def count(name, value, least):
+    """An integer of at least `least`."""
+    whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    if not whole or value < least:
+        raise ValueError(
+            f"{name} must be an integer of at least {least}; got {name}={value!r}"
+        )
+    return int(value)
+
+
+def flag(name, value):
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {name}={value!r}")
+    return bool(value)
+
+
+def one_of(name, value, choices):
+    """One of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        words = ", ".join(choices)
+        raise ValueError(f"{name} must be one of {words}; got {name}={value!r}")
+    return value
+
+
+def optional(value, check):
+    """None stays None."""
+    return None if value is None else check(value)
+
+
+def matrix(name, X):
+    """A finite real matrix as Fortran-ordered float64, not copied if it is one."""
+    values = real_array(name, X)
+    if values.ndim != 2:
+        raise ValueError(f"{name} must be {KINDS_OF_X}; got {values.ndim} dimension(s)")
+    if 0 in values.shape:
+        raise ValueError(
+            f"{name} must have a row and a column at least; got shape {values.shape}"
+        )
+    values = np.asarray(values, dtype=np.float64, order="F")
+    step = max(SCAN // values.shape[0], 1)
+    for left in range(0, values.shape[1], step):
+        block = np.isfinite(values[:, left : left + step]).all(axis=0)
+        if not block.all():
+            j = left + int(np.argmin(block))
+            bad = values[~np.isfinite(values[:, j]), j][0]
+            names = column_names(X)
+            label = repr(names[j]) if names else f"number {j} (from 0)"
+            raise ValueError(f"{name} must be finite; column {label} contains {bad}")
+    return values
+
+
+def real_array(name, x):
+    """A real numeric array of whatever came, without changing it."""
+    if hasattr(x, "tocsc") or hasattr(x, "dask"):
+        raise ValueError(f"{name} must be {KINDS_OF_X}; got {type(x).__name__}")
+    if isinstance(x, np.ma.MaskedArray):
+        raise ValueError(
+            f"{name} must not be a masked array; fill or drop the masked entries first"
+        )
+    if is_frame(x):
+        x = numeric_frame(name, x)
+    try:
+        values = np.asarray(x)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numeric; {error}") from None
+    if values.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be real numbers; got dtype {values.dtype} from "
+            f"{type(x).__name__}"
+        )
+    return values
+
+
+def numeric_frame(name, frame):
+    """The frame's values; columns that are not numbers are refused by name."""
+    for column, dtype in frame.dtypes.items():
+        if getattr(dtype, "kind", "O") not in "biuf":
+            raise ValueError(
+                f"{name} must be numeric; column {str(column)!r} has dtype {dtype} "
+                "(encode it, or drop it, first)"
+            )
+    if all(isinstance(dtype, np.dtype) for dtype in frame.dtypes):
+        return frame.to_numpy(dtype=np.float64)  # no copy of a plain float64 frame
+    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def vector(name, x):
+    """A real vector of our own, from an array, Series, list or one-column table."""
+    if is_series(x) and getattr(x.dtype, "kind", "O") in "biuf":
+        x = x.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = real_array(name, x)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional; got shape {values.shape}")
+    return np.array(values, dtype=np.float64)
+
+
+def finite(name, values):
+    """An error that names the first value that is not finite."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be finite; got {values[bad[0]]} at position {bad[0]}"
+        )
+
+
+def column_names(X):
+    """The column names a table brings along, or None."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None else [str(c) for c in columns]
+
+
+def is_frame(X):
+    """A pandas DataFrame, recognised without importing pandas."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(X, pandas.DataFrame)
+
+
+def is_series(x):
+    """A pandas Series, recognised without importing pandas."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(x, pandas.Series)
