@@ -177,6 +177,20 @@ def sweep(gram, penalty, l1, v, beta, q):
 
 
 @njit(cache=True, nogil=True)
+def apply_change(gram, slots, v, support, change, beta, q):
+    """Move the support's coefficients; modified in place: beta, q."""
+    # q -= gram[:, support] @ change + l2 * change
+    for s in range(support.size):
+        j = support[s]
+        if change[s] != 0.0:
+            row = gram[slots[j]]
+            beta[j] += change[s]
+            q[j] -= change[s] * (v[j] - row[slots[j]])  # the ridge part
+            for k in range(q.size):
+                q[k] -= change[s] * row[slots[k]]
+
+
+@njit(cache=True, nogil=True)
 def settle_support(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
     """Sweep the nonzero coordinates alone until their violation is <= target.
 
@@ -197,13 +211,7 @@ def settle_support(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
         epochs += 1
         if sweep(small, penalty, l1_s, v_s, beta_s, q_s) <= target:
             break
-    # q -= gram[:, support] @ change, and the support's own q as the sweeps left it.
-    for j in range(size):
-        change = beta_s[j] - beta[support[j]]
-        if change != 0.0:
-            row = gram[slots[support[j]]]
-            for k in range(q.size):
-                q[k] -= change * row[slots[k]]
+    apply_change(gram, slots, v, support, beta_s - beta[support], beta, q)
     beta[support] = beta_s
     q[support] = q_s
     return epochs
@@ -222,9 +230,8 @@ def sweep_all(gram, slots, penalty, l1, v, beta, q):
         if change != 0.0:
             row = gram[slots[j]]
             beta[j] += change
-            q[j] -= change * (v[j] - row[slots[j]])  # the ridge part
-            # q -= change * gram[slots[j], slots]
-            for k in range(beta.size):
+            q[j] -= change * (v[j] - row[slots[j]])
+            for k in range(q.size):
                 q[k] -= change * row[slots[k]]
     return worst
 
@@ -243,18 +250,20 @@ def descend_gram(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
     """Coordinate descent on the working set, seeing only its Gram matrix.
 
     `gram[slots[j], slots[k]]` is <x_j, x_k>. Modified in place: beta, q.
-    Returns the number of sweeps.
+    Returns the number of sweeps and the largest violation left.
     """
     epochs = 0
-    while epochs < max_epochs:
+    while True:
         epochs += settle_support(
             gram, slots, penalty, l1, v, beta, q, target, max_epochs - epochs
         )
         epochs += 1
         if sweep_all(gram, slots, penalty, l1, v, beta, q) <= target:
-            if largest_violation(penalty, l1, beta, q) <= target:
-                break
-    return epochs
+            worst = largest_violation(penalty, l1, beta, q)
+            if worst <= target:
+                return epochs, worst
+        if epochs >= max_epochs:
+            return epochs, largest_violation(penalty, l1, beta, q)
 
 
 @njit(cache=True, nogil=True)

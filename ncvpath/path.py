@@ -185,7 +185,7 @@ def walk(problem, state, lambdas, hidden, settings):
     steps = []
     for k, lam in enumerate(each(np.append(hidden, lambdas), settings.progress)):
         if lam >= problem.lambda_max * (1 - SAME_LAMBDA):
-            outcome = rest(problem, state, lam)
+            outcome = rest(problem, state, lam, limits)
         else:
             outcome = solve(problem, state, lam, limits)
         df = np.count_nonzero(state.beta)

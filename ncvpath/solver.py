@@ -55,6 +55,7 @@ class Work:
     checked: int = 0
     step: float = 1.0
     epochs: int = 0
+    newton_steps: int = 0
     seconds: float = field(default_factory=lambda: -perf_counter())
 
 
@@ -71,8 +72,12 @@ def solve(problem, state, lam, limits):
     target, best, stalled = limits.tol, np.inf, 0
     while True:
         # 1. Solve on the working set.
-        work.epochs += descend(problem, state, working, l1, l2, MARGIN * target,
-                               limits.max_epochs - work.epochs)
+        epochs, newton_steps = descend(
+            problem, state, working, l1, l2, MARGIN * target,
+            limits.max_epochs - work.epochs,
+        )
+        work.epochs += epochs
+        work.newton_steps += newton_steps
         # 2. Look at every feature.
         refresh(problem, state)
         work.rounds += 1
@@ -110,13 +115,14 @@ def solve(problem, state, lam, limits):
     return status, worst, work
 
 
-def rest(problem, state, lam):
+def rest(problem, state, lam, limits):
     """Stay with the null model, the solution from lambda_max up."""
     l1, l2 = problem.levels(lam)
     u = state.correlation - l2 * state.beta
     state.lam, state.feasible = min(lam, problem.lambda_max), np.clip(u, -l1, l1)
-    work = Work(strong=0, checked=problem.design.p, seconds=0.0)
-    return Status.CONVERGED, violations(problem.penalty, state.beta, u, l1).max(), work
+    worst = violations(problem.penalty, state.beta, u, l1).max()
+    status = Status.CONVERGED if worst <= limits.tol else Status.ROUNDING
+    return status, worst, Work(strong=0, checked=problem.design.p, seconds=0.0)
 
 
 def start(problem, state, l1, limits):
@@ -137,28 +143,27 @@ def start(problem, state, l1, limits):
 
 
 def descend(problem, state, working, l1, l2, target, max_epochs):
-    """Coordinate descent on the working set; returns the number of sweeps.
+    """Solve on the working set; returns the number of sweeps and Newton steps.
 
     The Gram matrix of the set makes n disappear from the sweeps; a set that
     outgrows n is served by residual updates instead.
     """
-    from . import kernels  # loads numba: at the first fit, not at import
+    from .inner import descend_on_gram  # loads numba: at the first fit, not at import
 
     design, penalty = problem.design, problem.penalty
     beta, l1, l2 = state.beta[working], l1[working], l2[working]
     if working.size <= max(design.n, 1000):
         q = state.correlation[working] - l2 * beta
-        slots = state.gram.slots(working)
-        epochs = kernels.descend_gram(
-            state.gram.array, slots, penalty, l1, design.norm2[working] + l2, beta, q,
-            target, max_epochs,
+        v = design.norm2[working] + l2
+        spent = descend_on_gram(
+            state.gram, working, penalty, l1, v, beta, q, target, max_epochs
         )
     else:
-        epochs = design.descend(
+        spent = design.descend(
             working, penalty, l1, l2, beta, state.residual, target, max_epochs
-        )
+        ), 0
     state.beta[working] = beta
-    return epochs
+    return spent
 
 
 def refresh(problem, state):
