@@ -105,7 +105,7 @@ def ncvpath(
     >>> X, y = load_diabetes()
     >>> path = ncvpath(X, y, penalty="MCP", nlambda=50)
     >>> path.selected(which=20)
-    ['sex', 'bmi', 'bp', 's3', 's5']
+    ['sex', 'bmi', 'bp', 'ldl', 'hdl', 'ltg']
     """
     settings = check_settings(
         penalty=penalty, gamma=gamma, alpha=alpha, nlambda=nlambda,

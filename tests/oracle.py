@@ -108,7 +108,8 @@ class Problem:
             found.append(self.violation(b, lam) / g0)
             expected = self.mean - self.center @ (b / self.scale)
             assert path.intercept[k] == expected or np.isclose(
-                path.intercept[k], expected, rtol=1e-8, atol=1e-8 * np.abs(self.r0).max()
+                path.intercept[k], expected, rtol=1e-8,
+                atol=1e-8 * np.abs(self.r0).max(),
             )
         return np.array(found)
 

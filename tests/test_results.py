@@ -333,7 +333,8 @@ def test_screening_says_what_happened_at_each_lambda(path):
     np.testing.assert_array_equal(screening.index, path.lambdas)
     assert screening.index.name == "lambda"
     assert list(screening) == [
-        "strong", "working_set", "rounds", "checked", "step", "epochs", "seconds"
+        "strong", "working_set", "rounds", "checked", "step", "epochs", "newton_steps",
+        "seconds",
     ]
     np.testing.assert_array_equal(screening["epochs"], path.n_epochs)
     assert (screening["working_set"] >= path.df).all()

@@ -1,0 +1,28 @@
+"""Small problems that many tests share."""
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+
+
+def draw(n, p, seed=0, nonzero=4, noise=1.0):
+    """A standard normal design and a response from its first few columns."""
+    rng = np.random.default_rng(seed)
+    X = np.asfortranarray(rng.standard_normal((n, p)))
+    used = min(nonzero, p)
+    y = 3 + X[:, :used] @ rng.choice([-2.0, -1.0, 1.0, 2.0], used)
+    return X, y + noise * rng.standard_normal(n)
+
+
+@pytest.fixture
+def tall():
+    """More rows than columns."""
+    return draw(80, 12, seed=1)
+
+
+@pytest.fixture
+def wide():
+    """More columns than rows."""
+    return draw(40, 120, seed=2)

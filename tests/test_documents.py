@@ -1,0 +1,50 @@
+"""The README and the vignettes run as they are printed."""
+
+import re
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+ROOT = Path(__file__).parents[1]
+VIGNETTES = sorted((ROOT / "vignettes").glob("*.md"))
+
+
+def blocks(file, fence):
+    """The contents of the file's code blocks that open with `fence`."""
+    pattern = rf"^```{re.escape(fence)}\n(.*?)^```$"
+    return re.findall(pattern, file.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def run(cells, name):
+    namespace = {"__name__": name}
+    for cell in cells:
+        exec(compile(cell, name, "exec"), namespace)
+    plt.close("all")
+
+
+@pytest.mark.parametrize("file", VIGNETTES, ids=lambda file: file.stem)
+def test_vignette_runs(file):
+    cells = blocks(file, "{code-cell} python")
+    assert cells
+    run(cells, file.name)
+
+
+def test_readme_prints_what_it_says(capsys):
+    readme = ROOT / "README.md"
+    (code,), (printed,) = blocks(readme, "python"), blocks(readme, "text")
+    run([code], readme.name)
+    assert capsys.readouterr().out == printed
+
+
+def test_readme_has_exactly_the_two_commands():
+    commands = blocks(ROOT / "README.md", "sh")
+    assert len(commands) == 2 and all(c.count("\n") == 1 for c in commands)
+    assert commands[0].endswith("python -m ncvpath\n")
+    assert commands[1].endswith("python -m pytest\n")
+
+
+def test_links_and_pictures_exist():
+    for file in (ROOT / "README.md", *VIGNETTES):
+        for target in re.findall(r"\]\(([^)#:]+)\)", file.read_text()):
+            assert (file.parent / target).exists(), f"{file.name}: {target}"

@@ -1,0 +1,145 @@
+"""One coordinate by brute force, and the compiled loops by what they promise."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import draw
+
+from ncvpath import kernels
+from ncvpath.penalties import ROWS, Penalty
+
+every_penalty = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+CURVATURES = (0.05, 0.3, 0.5, 1.0, 1.7)
+
+
+def shapes(row):
+    """Gamma at its default, near its limit, and large."""
+    if row.gamma is None:
+        return (0.0,)
+    return (row.gamma, row.above + 1e-3, 50.0)
+
+
+def height(row, b, z, v, l1, g):
+    return v * b**2 / 2 - z * b + row.value(np.abs(b), l1, g)
+
+
+@every_penalty
+def test_threshold_beats_a_fine_grid_beyond_l1(row):
+    l1 = 0.8
+    for g in shapes(row):
+        for v in CURVATURES:
+            for z in (-6.0, -2.5, -0.81, 0.81, 1.0, 1.9, 4.0):
+                grid = np.linspace(-1.5 * abs(z) / v, 1.5 * abs(z) / v, 20_001)
+                best = height(row, grid, z, v, l1, g).min()
+                b = kernels.threshold(Penalty(row.kind, g), z, v, l1, 0.0)
+                found = height(row, np.array([b]), z, v, l1, g)[0]
+                assert found <= best + 1e-9, (g, v, z)
+
+
+@every_penalty
+def test_threshold_leaves_zero_alone_within_l1(row):
+    for g in shapes(row):
+        for v in CURVATURES:
+            for z in (-0.8, -0.2, 0.0, 0.5, 0.8):
+                assert kernels.threshold(Penalty(row.kind, g), z, v, 0.8, 0.0) == 0
+
+
+@every_penalty
+def test_threshold_finds_the_best_from_a_nonzero_coordinate(row):
+    l1 = 0.8
+    for g in shapes(row):
+        for v in CURVATURES:
+            for z in (-0.79, -0.3, 0.5, 0.79):
+                grid = np.linspace(-4 / v, 4 / v, 20_001)
+                best = height(row, grid, z, v, l1, g).min()
+                b = kernels.threshold(Penalty(row.kind, g), z, v, l1, 1.0)
+                found = height(row, np.array([b]), z, v, l1, g)[0]
+                assert found <= best + 1e-9, (g, v, z)
+
+
+@every_penalty
+def test_threshold_satisfies_fermat(row):
+    rng = np.random.default_rng(0)
+    for g in shapes(row):
+        for z, v, l1 in zip(rng.normal(0, 3, 300), rng.uniform(0.02, 2, 300),
+                            rng.uniform(0, 2, 300)):
+            penalty = Penalty(row.kind, g)
+            b = kernels.threshold(penalty, z, v, l1, 1.0)
+            if b == 0 and abs(z) > l1:
+                pytest.fail(f"zero beyond l1: {g} {z} {v} {l1}")
+            assert b == 0 or kernels.violation(penalty, b, z - v * b, l1) < 1e-9
+
+
+@every_penalty
+def test_unpenalised_coordinates_are_solved_exactly(row):
+    for g in shapes(row):
+        assert kernels.threshold(Penalty(row.kind, g), 1.5, 0.5, 0.0, 0.0) == 3.0
+
+
+@every_penalty
+def test_both_descents_reach_the_same_point(row):
+    X, y = draw(50, 8, seed=3)
+    gram = X.T @ X / 50
+    X_flat, weights = X.reshape(-1, order="F"), np.full(50, 1 / 50)
+    l1, l2 = np.full(8, 0.2), np.full(8, 0.1)
+    penalty = Penalty(row.kind, 5.0)
+    v = gram.diagonal() + l2
+    beta, q = np.zeros(8), X.T @ y / 50
+    slots = np.arange(8)
+    kernels.descend_gram(gram, slots, penalty, l1, v, beta, q, 1e-12, 10_000)
+    np.testing.assert_allclose(
+        q, X.T @ (y - X @ beta) / 50 - l2 * beta, atol=1e-12
+    )
+    other, residual = np.zeros(8), y.copy()
+    kernels.descend_residual(
+        X_flat, weights, np.zeros(8), np.ones(8), slots, penalty, l1, v, l2, other,
+        residual, 1e-12, 10_000,
+    )
+    np.testing.assert_allclose(residual, y - X @ other, atol=1e-12)
+    np.testing.assert_allclose(beta, other, atol=1e-9)
+
+
+def test_epochs_never_exceed_their_limit():
+    X, y = draw(50, 8, seed=3)
+    gram, q = X.T @ X / 50, X.T @ y / 50
+    epochs, worst = kernels.descend_gram(
+        gram, np.arange(8), Penalty(0, 0.0), np.full(8, 0.01), gram.diagonal().copy(),
+        np.zeros(8), q, 0.0, 7,
+    )
+    assert epochs <= 8 and worst > 0
+
+
+FITS = """
+import numpy as np
+from conftest import draw
+from ncvpath import kernels, ncvpath
+from ncvpath.penalties import ROWS
+
+X, y = draw(30, 5)
+read_only = X.copy()
+read_only.flags.writeable = False
+designs = (X, read_only, X[:, :1], np.ascontiguousarray(X), X.astype(int), X[:, ::2])
+for design in designs:
+    for row in ROWS:
+        for working_set in ("fireworks", "full"):
+            ncvpath(design, y, penalty=row.name, nlambda=5, working_set=working_set)
+ncvpath(X, y, weights=np.arange(1, 31), penalty_factor=[0, 1, 2, 3, np.inf], alpha=0.5)
+X, y = draw(20, 1100)
+ncvpath(X, y, nlambda=3, working_set="full")
+jitted = [k for k in vars(kernels).values() if hasattr(k, "signatures")]
+print(len(jitted), max(len(k.signatures) for k in jitted))
+"""
+
+
+def test_every_kernel_is_compiled_once():
+    """In a process of its own: other tests call kernels with types of their own."""
+    run = subprocess.run(
+        [sys.executable, "-c", FITS], cwd=Path(__file__).parent, capture_output=True,
+        text=True, timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    kernels_found, most_signatures = map(int, run.stdout.split())
+    assert kernels_found > 10 and most_signatures == 1

@@ -1,0 +1,135 @@
+"""The command line, as a new user starts it, and the report on versions."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ncvpath as package
+from ncvpath import load_diabetes, ncvpath, show_versions
+from ncvpath.__main__ import main
+
+FILES = ["coefficients.csv", "path.csv", "path.png"]
+
+
+@pytest.fixture(scope="module")
+def path():
+    return ncvpath(*load_diabetes(), penalty="MCP")
+
+
+def check_results(folder, path):
+    assert sorted(file.name for file in folder.iterdir()) == FILES
+    table = pd.read_csv(folder / "coefficients.csv", index_col=0)
+    assert list(table.index) == ["(Intercept)", *path.feature_names]
+    np.testing.assert_allclose(table, path.coef(), rtol=1e-12)
+    np.testing.assert_allclose(table.columns.astype(float), path.lambdas)
+    summary = pd.read_csv(folder / "path.csv")
+    pd.testing.assert_frame_equal(summary, path.summary())
+    picture = (folder / "path.png").read_bytes()
+    assert picture.startswith(b"\x89PNG\r\n") and len(picture) > 10_000
+
+
+def check_report(text, folder, path):
+    assert repr(path) in text
+    chosen = path.select("bic")
+    assert f"lambda={chosen:.4g}" in text
+    for name, value in path.coef(lam=chosen).items():
+        row = [line for line in text.splitlines() if line.startswith(name)]
+        assert len(row) == (value != 0)
+        if value != 0:
+            assert float(row[0].removeprefix(name)) == pytest.approx(value, abs=1e-4)
+    for name in FILES:
+        assert str(folder / name) in text
+
+
+def test_the_demo_runs_in_a_fresh_process_without_a_display(tmp_path, path):
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND")
+    environment = {k: v for k, v in os.environ.items() if k not in hidden}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "ncvpath"], cwd=tmp_path,
+        env=environment, capture_output=True, text=True, timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [file.name for file in tmp_path.iterdir()] == ["ncvpath-demo"]
+    check_results(tmp_path / "ncvpath-demo", path)
+    check_report(done.stdout, Path("ncvpath-demo"), path)
+
+
+def test_the_demo_writes_into_the_folder_it_is_given(tmp_path, capsys, path):
+    folder = tmp_path / "deep" / "results"
+    assert main(["--out", str(folder)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    check_results(folder, path)
+    check_report(printed.out, folder, path)
+
+
+def test_the_demo_may_be_repeated(tmp_path, capsys, path):
+    for _ in range(2):
+        assert main(["--out", str(tmp_path)]) == 0
+    check_results(tmp_path, path)
+
+
+def below_a_file(folder):
+    (folder / "file").write_text("")
+    return folder / "file" / "results"
+
+
+def on_a_file(folder):
+    (folder / "file").write_text("")
+    return folder / "file"
+
+
+def behind_a_folder(folder):
+    (folder / "coefficients.csv").mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("place", [below_a_file, on_a_file, behind_a_folder])
+def test_a_folder_that_cannot_be_written_is_one_line_and_code_2(
+    place, tmp_path, capsys
+):
+    out = place(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main(["--out", str(out)])
+    assert caught.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith("python -m ncvpath: ")
+    assert error.count("\n") == 1 and str(out) in error
+
+
+@pytest.mark.parametrize("arguments", [["--bogus"], ["surprise"], ["--out"]])
+def test_arguments_it_does_not_know_are_code_2(arguments, capsys, tmp_path):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage: python -m ncvpath" in capsys.readouterr().err
+
+
+def test_help_says_what_will_happen(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    printed = capsys.readouterr().out
+    assert "--out" in printed and "ncvpath-demo" in printed
+
+
+def test_versions_of_everything_that_is_used_are_shown(capsys):
+    show_versions()
+    rows = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
+    assert rows["numpy"] == np.__version__
+    assert rows["pandas"] == pd.__version__
+    assert rows["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert rows["ncvpath"] == package.__version__
+    assert int(rows["cores"]) >= 1
+    assert {"scipy", "numba", "matplotlib", "threadpoolctl", "tqdm"} <= set(rows)
+
+
+def test_a_package_that_is_missing_is_said_to_be_missing(capsys, monkeypatch):
+    monkeypatch.setattr("ncvpath.environment.PACKAGES", ("ncvpath", "no-such-thing"))
+    show_versions()
+    assert "no-such-thing  not installed" in capsys.readouterr().out

@@ -1,0 +1,142 @@
+"""The loop over lambdas, the grid, the edge of convexity, and honest statuses."""
+
+import numpy as np
+import pytest
+from conftest import draw
+from oracle import Problem
+
+from ncvpath import ConvergenceWarning, lambda_max, ncvpath
+from ncvpath.grid import approach, lambda_sequence
+from ncvpath.penalties import ROWS
+
+every_penalty = pytest.mark.parametrize("penalty", [row.name for row in ROWS])
+
+
+@every_penalty
+@pytest.mark.parametrize("factor", [None, "mixed"])
+def test_the_first_automatic_lambda_has_exactly_the_null_model(wide, penalty, factor):
+    X, y = wide
+    m = None if factor is None else np.r_[0.0, 2.0, np.ones(118)]
+    path = ncvpath(X, y, penalty=penalty, penalty_factor=m)
+    assert path.df[0] == (0 if m is None else 1)
+    assert path.lambdas[0] == lambda_max(X, y, penalty_factor=m)
+    assert path.df[1] >= path.df[0]
+
+
+@every_penalty
+def test_just_below_lambda_max_a_feature_enters(wide, penalty):
+    X, y = wide
+    top = lambda_max(X, y)
+    path = ncvpath(X, y, penalty=penalty, lambdas=[2 * top, top, 0.999 * top])
+    assert list(path.df[:2]) == [0, 0] and path.df[2] >= 1
+
+
+def test_lambda_max_is_divided_by_alpha(wide):
+    X, y = wide
+    assert lambda_max(X, y, alpha=0.25) == pytest.approx(4 * lambda_max(X, y))
+
+
+def test_grid_is_log_equispaced_between_its_ends():
+    lambdas = lambda_sequence(2.0, 5, 0.01)
+    np.testing.assert_allclose(np.diff(np.log(lambdas)), np.log(0.01) / 4)
+    assert lambdas[0] == 2.0 and lambdas[-1] == pytest.approx(0.02)
+
+
+def test_grid_of_ratio_zero_ends_in_exactly_zero():
+    lambdas = lambda_sequence(2.0, 6, 0)
+    np.testing.assert_allclose(lambdas[:-1], lambda_sequence(2.0, 5, 0.001))
+    assert lambdas[-1] == 0
+
+
+def test_default_depth_depends_on_the_shape(tall, wide):
+    for (X, y), ratio in ((tall, 0.001), (wide, 0.05)):
+        path = ncvpath(X, y, nlambda=3)
+        assert path.lambdas[-1] / path.lambdas[0] == pytest.approx(ratio)
+
+
+def test_hidden_lambdas_lead_to_the_first_and_stop_above_it():
+    hidden = approach(1.0, 0.5, 0.05, 100)
+    assert hidden[0] == 1.0 and 0.5 < hidden[-1] < 0.53
+    assert approach(1.0, 0.0, 0.05, 100)[-1] > 0.001
+
+
+def test_a_cold_start_is_possible_and_satisfies_fermat(wide):
+    X, y = wide
+    lam = 0.3 * lambda_max(X, y)
+    path = ncvpath(X, y, penalty="logsum", lambdas=lam, warm_up=False)
+    assert Problem(X, y, penalty="logsum").violations(path)[0] <= 1.01e-6
+    assert path.screening["rounds"].iloc[0] >= 1
+
+
+def brute_convex_min(path, problem, concavity):
+    """The definition, with dense eigenvalues."""
+    beta = path.beta.toarray()
+    for i in range(path.lambdas.size - 1):
+        used = (beta[:, i] != 0) | (beta[:, i + 1] != 0)
+        if not used.any():
+            continue
+        l1, l2 = (level[used] for level in problem.levels(path.lambdas[i + 1]))
+        Z = problem.Z[:, used]
+        k = np.where(problem.m[used] > 0, concavity(l1), 0.0)
+        H = Z.T @ (problem.w[:, None] * Z) + np.diag(l2 - k)
+        if np.linalg.eigvalsh(H)[0] < 0:
+            return i
+    return None
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.7])
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_convex_min_is_the_first_negative_eigenvalue(alpha, standardize, seed):
+    X, y = draw(40, 60, seed=seed)
+    factor = np.r_[0.0, np.linspace(0.5, 2, 59)]
+    settings = dict(alpha=alpha, standardize=standardize, penalty_factor=factor,
+                    weights=np.linspace(1, 2, 40))
+    found = 0
+    for penalty, bound in {
+        "MCP": lambda problem: lambda l1: np.full(l1.size, 1 / 3),
+        "SCAD": lambda problem: lambda l1: np.full(l1.size, 1 / 2.7),
+        "logsum": lambda problem: lambda l1: l1 / problem.theta,
+    }.items():
+        problem = Problem(X, y, penalty=penalty, **settings)
+        path = ncvpath(X, y, penalty=penalty, **settings)
+        expected = brute_convex_min(path, problem, bound(problem))
+        assert path.convex_min == expected
+        found += expected is not None
+    assert found or alpha < 1
+
+
+def test_convex_min_is_not_defined_for_lasso_and_capped_nor_when_not_asked(wide):
+    for settings in ({"penalty": "lasso"}, {"penalty": "capped"}, {"convex": False}):
+        assert ncvpath(*wide, **settings).convex_min is None
+
+
+def test_a_lambda_out_of_sweeps_is_kept_and_said_once(wide):
+    X, y = wide
+    with pytest.warns(ConvergenceWarning, match="max_epochs") as caught:
+        path = ncvpath(X, y, penalty="lasso", max_epochs=1, nlambda=20, tol=1e-12)
+    assert len(caught) == 1
+    assert path.lambdas.size == 20 and not path.converged.all()
+    assert (path.n_epochs <= 2).all()
+    assert ((path.violation <= 1e-12) == path.converged).all()
+
+
+def test_a_tolerance_below_rounding_is_said_and_ends():
+    X, y = draw(90, 60, seed=3)
+    with pytest.warns(ConvergenceWarning, match="rounding"):
+        path = ncvpath(X + 1e5, y, penalty="lasso", tol=1e-18, nlambda=10)
+    assert path.violation.max() < 1e-12
+
+
+def test_screening_says_what_happened(wide):
+    table = ncvpath(*wide, penalty="lasso", nlambda=5).screening
+    assert (table["checked"] == 120 * table["rounds"].clip(lower=1)).all()
+    assert (table["step"] == 1).all()
+    assert (table["working_set"] <= 120).all() and table["epochs"].iloc[0] == 0
+
+
+def test_same_call_same_bits(wide):
+    X, y = wide
+    first, second = ncvpath(X, y), ncvpath(X, y)
+    assert first.beta.data.tobytes() == second.beta.data.tobytes()
+    assert first.loss.tobytes() == second.loss.tobytes()

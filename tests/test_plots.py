@@ -1,0 +1,419 @@
+"""Pictures: what is drawn, where, and that nothing else is touched."""
+
+from itertools import combinations
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from ncvpath import load_diabetes, ncvpath, simulate
+
+FRAME, RESPONSE = load_diabetes()
+XVARS = ("lambda", "norm", "dev")
+
+
+@pytest.fixture(scope="module")
+def path():
+    return ncvpath(FRAME, RESPONSE, nlambda=40)
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """More features than observations, and more than fifty lines."""
+    X, y, _ = simulate(80, 300, nonzero=30, random_state=5)
+    return ncvpath(X, y, penalty="lasso", nlambda=40)
+
+
+@pytest.fixture(scope="module")
+def to_zero():
+    return ncvpath(FRAME, RESPONSE, nlambda=20, lambda_min_ratio=0)
+
+
+@pytest.fixture(autouse=True)
+def close_figures(monkeypatch):
+    def show(*_, **__):
+        raise AssertionError("a library never shows")
+
+    monkeypatch.setattr(plt, "show", show)
+    yield
+    plt.close("all")
+
+
+def plot(path, **keywords):
+    """The picture on axes without pyplot, as a notebook gets it."""
+    figure = Figure(figsize=(8, 5.2), layout="constrained")
+    return path.plot(**{"ax": figure.subplots()} | keywords)
+
+
+def drawn(ax):
+    """All lines of the picture, each an array of points."""
+    found = [c for c in ax.collections if isinstance(c, LineCollection)]
+    return [line for collection in found for line in collection.get_segments()]
+
+
+def end_labels(ax):
+    """The names at the right end, in the order they were written."""
+    return [text.get_text() for text in ax.texts]
+
+
+def boxes(texts):
+    """Where texts are, in pixels, without the lines that lead to them."""
+    return [Text.get_window_extent(text) for text in texts]
+
+
+def assert_apart(texts):
+    for one, other in combinations(boxes(texts), 2):
+        assert not one.overlaps(other)
+
+
+def region(ax):
+    """Left and right end of the shaded region, in data, or None."""
+    spans = [p for p in ax.patches if p.get_label() == "nonconvex region"]
+    if not spans:
+        return None
+    corners = spans[0].get_path().transformed(spans[0].get_patch_transform()).vertices
+    return corners[:, 0].min(), corners[:, 0].max()
+
+
+def top_axis(ax):
+    """The axis along the top, twin or secondary, by what it says."""
+    others = [*ax.figure.axes, *ax.child_axes]
+    return next(a for a in others if a.get_xlabel() == "nonzero coefficients").xaxis
+
+
+def top_ticks(ax):
+    """Position in pixels and text of the ticks along the top."""
+    ax.figure.draw_without_rendering()
+    axis = top_axis(ax)
+    places = axis.axes.transData.transform([(x, 0) for x in axis.get_ticklocs()])[:, 0]
+    return places, [label.get_text() for label in axis.get_ticklabels()]
+
+
+def pixels(ax, x):
+    return ax.transData.transform(np.column_stack([x, np.zeros_like(x)]))[:, 0]
+
+
+def horizontal(path, xvar):
+    return {
+        "lambda": path.lambdas,
+        "norm": np.abs(path.beta.toarray()).sum(axis=0),
+        "dev": path.dev_ratio,
+    }[xvar]
+
+
+# ---- lines and axes ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("xvar", XVARS)
+def test_every_feature_that_enters_has_its_line(xvar, path):
+    lines = drawn(plot(path, xvar=xvar))
+    beta = path.beta.toarray()
+    expected = {tuple(b) for b in beta if b.any()}
+    assert {tuple(line[:, 1]) for line in lines} == expected
+    assert len(lines) == len(expected)
+    for line in lines:
+        np.testing.assert_allclose(line[:, 0], horizontal(path, xvar))
+
+
+def test_lines_beyond_fifty_are_all_drawn(wide):
+    assert len(drawn(plot(wide))) == np.count_nonzero(wide.beta.toarray().any(axis=1))
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_lambda_decreases_to_the_right(log, path):
+    ax = plot(path, log=log)
+    assert ax.xaxis_inverted()
+    assert ax.get_xscale() == ("log" if log else "linear")
+    assert ax.get_xlim() == pytest.approx((path.lambdas[0], path.lambdas[-1]))
+    assert "lambda" in ax.get_xlabel()
+    assert ("log" in ax.get_xlabel()) == log
+    assert ax.get_ylabel() == "coefficient"
+
+
+@pytest.mark.parametrize("xvar, words", [("norm", "norm"), ("dev", "deviance")])
+def test_norm_and_deviance_increase_to_the_right(xvar, words, path):
+    ax = plot(path, xvar=xvar)
+    x = horizontal(path, xvar)
+    assert not ax.xaxis_inverted()
+    assert ax.get_xscale() == "linear"
+    assert ax.get_xlim() == pytest.approx((x.min(), x.max()))
+    assert words in ax.get_xlabel()
+
+
+def test_all_coefficients_and_zero_are_within_view(path):
+    low, high = plot(path).get_ylim()
+    beta = path.beta.toarray()
+    assert low < min(beta.min(), 0) and high > max(beta.max(), 0)
+
+
+def test_lambda_zero_is_left_out_of_a_log_axis(to_zero):
+    ax = plot(to_zero)
+    assert all(line.shape[0] == 19 for line in drawn(ax))
+    assert ax.get_xlim()[1] == pytest.approx(to_zero.lambdas[-2])
+    ax = plot(to_zero, log=False)
+    assert all(line.shape[0] == 20 for line in drawn(ax))
+    assert ax.get_xlim()[1] == 0
+
+
+@pytest.mark.parametrize("xvar", XVARS)
+@pytest.mark.parametrize("lambdas", [[90.0, 80.0], [10.0, 0.0]])
+def test_paths_with_little_to_show_are_drawn_without_a_warning(xvar, lambdas):
+    ax = plot(ncvpath(FRAME, RESPONSE, lambdas=lambdas), xvar=xvar)
+    ax.figure.draw_without_rendering()
+
+
+@pytest.mark.parametrize("xvar", ["loglambda", None, 3])
+def test_an_unknown_xvar_is_refused(xvar, path):
+    with pytest.raises(ValueError, match="xvar must be one of lambda, norm, dev"):
+        path.plot(xvar=xvar)
+    assert not plt.get_fignums()
+
+
+def test_a_path_of_one_lambda_is_refused():
+    with pytest.raises(ValueError, match="at least 2 lambdas; got 1"):
+        ncvpath(FRAME, RESPONSE, nlambda=1).plot()
+    assert not plt.get_fignums()
+
+
+# ---- names -------------------------------------------------------------------------
+
+
+def largest(path, count, k=-1):
+    beta = np.abs(path.beta.toarray()[:, k])
+    order = np.argsort(-beta, kind="stable")[:count]
+    return {path.feature_names[j] for j in order if beta[j] > 0}
+
+
+@pytest.mark.parametrize("label", [0, 1, 3, 10, 25])
+def test_the_largest_at_the_right_end_are_named(label, path, wide):
+    for fitted in (path, wide):
+        names = end_labels(plot(fitted, label=label))
+        assert len(names) == len(set(names))
+        assert set(names) == largest(fitted, label)
+
+
+def test_ten_are_named_unless_told(wide):
+    assert len(end_labels(plot(wide))) == 10
+
+
+def test_the_right_end_is_the_last_lambda_that_is_shown(to_zero):
+    assert set(end_labels(plot(to_zero, label=4))) == largest(to_zero, 4, k=-2)
+    assert set(end_labels(plot(to_zero, label=4, log=False))) == largest(to_zero, 4)
+
+
+@pytest.mark.parametrize("label", ["all", 2.5, None])
+def test_a_label_that_is_no_count_is_refused(label, path):
+    with pytest.raises(ValueError, match="label must be"):
+        plot(path, label=label)
+
+
+FIGURES = {
+    "own figure": lambda: None,
+    "notebook": lambda: Figure(figsize=(7, 4.5), layout="constrained").subplots(),
+    "default axes": lambda: plt.subplots()[1],
+    "constrained": lambda: plt.subplots(layout="constrained")[1],
+    "with a title": lambda: titled(plt.subplots(layout="constrained")[1]),
+    "the upper of two": lambda: plt.subplots(2, 1, figsize=(7, 9))[1][0],
+}
+
+
+def titled(ax):
+    ax.set_title("Paths\nof\ncoefficients", fontsize=20)
+    return ax
+
+
+@pytest.mark.parametrize("axes", FIGURES.values(), ids=FIGURES.keys())
+def test_names_do_not_overlap(axes, path, wide):
+    for fitted in (path, wide):
+        ax = plot(fitted, ax=axes())
+        ax.figure.draw_without_rendering()
+        assert len(ax.texts) > 5
+        assert_apart(ax.texts)
+
+
+def test_names_are_in_the_order_of_their_lines_right_of_the_picture(path):
+    ax = plot(path)
+    ax.figure.draw_without_rendering()
+    right = ax.get_window_extent().x1
+    places = boxes(ax.texts)
+    height = {name: place.y0 for name, place in zip(end_labels(ax), places)}
+    ends = dict(zip(path.feature_names, path.beta.toarray()[:, -1]))
+    names = sorted(height, key=height.get)
+    assert names == sorted(height, key=ends.get)
+    assert all(place.x0 >= right for place in places)
+
+
+def test_each_name_has_the_colour_of_its_line(path):
+    ax = plot(path, label=5)
+    ends = dict(zip(path.feature_names, path.beta.toarray()[:, -1]))
+    colours = {
+        line[-1, 1]: tuple(colour)
+        for collection in ax.collections
+        for line, colour in zip(collection.get_segments(), collection.get_colors())
+    }
+    for text in ax.texts:
+        expected = matplotlib.colors.to_rgb(text.get_color())
+        assert colours[ends[text.get_text()]][:3] == pytest.approx(expected)
+
+
+def test_names_with_dollars_are_written_as_they_are():
+    names = ["$_$", "cost$", "a$b$", *"defghij"]
+    path = ncvpath(FRAME.to_numpy(), RESPONSE, nlambda=10, feature_names=names)
+    ax = plot(path)
+    ax.figure.draw_without_rendering()
+    assert not any(text.get_parse_math() for text in ax.texts if "$" in text.get_text())
+
+
+# ---- the top axis ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [dict(), dict(log=False), dict(xvar="norm"), dict(xvar="dev")],
+    ids=["log lambda", "lambda", "norm", "dev"],
+)
+def test_the_top_axis_counts_nonzero_coefficients(keywords, path):
+    ax = plot(path, **keywords)
+    places, texts = top_ticks(ax)
+    assert len(texts) >= 4
+    grid = pixels(ax, horizontal(path, keywords.get("xvar", "lambda")))
+    for place, text in zip(places, texts):
+        near = np.abs(grid - place) < 1e-6 * max(abs(place), 1)
+        assert int(text) in path.df[near]
+
+
+def test_ticks_on_the_top_axis_do_not_overlap(path, wide):
+    for fitted in (path, wide):
+        ax = plot(fitted)
+        ax.figure.draw_without_rendering()
+        assert_apart(top_axis(ax).get_ticklabels())
+
+
+def test_the_top_axis_follows_when_the_limits_change(path):
+    ax = plot(path)
+    ax.set_xlim(20, 1)
+    places, texts = top_ticks(ax)
+    grid = pixels(ax, path.lambdas)
+    for place, text in zip(places, texts):
+        k = int(np.argmin(np.abs(grid - place)))
+        assert grid[k] == pytest.approx(place, abs=0.01)
+        assert int(text) == path.df[k]
+
+
+# ---- the shaded region -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("xvar", XVARS)
+def test_the_region_runs_from_convex_min_to_the_end(xvar, path):
+    assert path.convex_min is not None
+    x = horizontal(path, xvar)
+    assert region(plot(path, xvar=xvar)) == pytest.approx(
+        tuple(sorted((x[path.convex_min], x[-1])))
+    )
+
+
+def test_the_region_ends_at_the_smallest_lambda_that_is_shown(to_zero):
+    edge = to_zero.lambdas[to_zero.convex_min]
+    assert region(plot(to_zero)) == pytest.approx((to_zero.lambdas[-2], edge))
+    assert region(plot(to_zero, log=False)) == pytest.approx((0, edge))
+
+
+def test_the_region_is_explained_and_behind_the_lines(path):
+    ax = plot(path)
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["nonconvex region"]
+    span = next(p for p in ax.patches if p.get_label() == "nonconvex region")
+    assert all(span.get_zorder() < c.get_zorder() for c in ax.collections)
+
+
+@pytest.mark.parametrize(
+    "fit, keywords",
+    [
+        (dict(), dict(shade=False)),
+        (dict(convex=False), dict()),
+        (dict(penalty="lasso"), dict()),
+    ],
+    ids=["shade=False", "convex=False", "lasso"],
+)
+def test_nothing_is_shaded_unless_there_is_a_region_to_shade(fit, keywords):
+    ax = plot(ncvpath(FRAME, RESPONSE, nlambda=20, **fit), **keywords)
+    assert region(ax) is None
+    assert ax.get_legend() is None
+
+
+# ---- manners -----------------------------------------------------------------------
+
+
+def test_axes_that_are_given_are_used_and_returned(path):
+    figure, axes = plt.subplots(1, 2)
+    assert path.plot(ax=axes[1]) is axes[1]
+    assert drawn(axes[1]) and not drawn(axes[0])
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_axes_without_pyplot_are_fine(path):
+    ax = Figure().subplots()
+    assert path.plot(ax=ax) is ax
+    assert not plt.get_fignums()
+
+
+def test_without_axes_one_figure_is_opened_and_its_axes_are_current(path):
+    ax = path.plot()
+    assert plt.get_fignums() == [ax.figure.number]
+    assert plt.gca() is ax
+
+
+def test_drawing_leaves_the_current_axes_alone(path):
+    _, axes = plt.subplots(1, 2)
+    plt.sca(axes[0])
+    path.plot(ax=axes[1])
+    assert plt.gca() is axes[0]
+
+
+def test_global_settings_are_left_alone(path):
+    before = dict(matplotlib.rcParams)
+    path.plot()
+    assert dict(matplotlib.rcParams) == before
+
+
+OPTIONS = {
+    "linewidth": (dict(linewidth=0.5), lambda c: list(c.get_linewidths()), [0.5]),
+    "lw": (dict(lw=3), lambda c: list(c.get_linewidths()), [3]),
+    "alpha": (dict(alpha=0.25), lambda c: c.get_alpha(), 0.25),
+    "color": (
+        dict(color="red"), lambda c: {tuple(v[:3]) for v in c.get_colors()}, {(1, 0, 0)}
+    ),
+    "zorder": (dict(zorder=7), lambda c: c.get_zorder(), 7),
+    "dashed": (dict(linestyle="--"), lambda c: c.get_linestyle()[0][1] is None, False),
+}
+
+
+@pytest.mark.parametrize("label", [0, 3, 10])
+@pytest.mark.parametrize(
+    "keywords, read, expected", OPTIONS.values(), ids=OPTIONS.keys()
+)
+def test_options_reach_all_lines(keywords, read, expected, label, path):
+    collections = plot(path, label=label, **keywords).collections
+    assert collections
+    for collection in collections:
+        assert read(collection) == expected
+
+
+def test_drawing_into_a_figure_does_not_draw_the_figure(path):
+    figure, axes = plt.subplots(1, 2)
+    draws = []
+    figure.canvas.mpl_connect("draw_event", draws.append)
+    path.plot(ax=axes[0])
+    assert not draws
+
+
+def test_an_unknown_option_is_an_error(path):
+    with pytest.raises((AttributeError, TypeError), match="flavour"):
+        path.plot(flavour="sweet")

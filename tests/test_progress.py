@@ -1,0 +1,69 @@
+"""Progress: on stderr, when asked for, with or without tqdm."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from ncvpath import load_diabetes, ncvpath
+
+X, Y = load_diabetes()
+
+
+@pytest.fixture(params=["tqdm", "plain"])
+def kind(request, monkeypatch):
+    """With tqdm, and as if it were not installed."""
+    if request.param == "plain":
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    else:
+        pytest.importorskip("tqdm")
+    return request.param
+
+
+COUNT = {"tqdm": r"(\d+)/(\d+)", "plain": r"ncvpath: lambda (\d+) of (\d+)"}
+
+
+def counts(kind, text):
+    """(done, of) of every state of the line."""
+    return [(int(k), int(n)) for k, n in re.findall(COUNT[kind], text)]
+
+
+def test_fits_are_silent_unless_asked_for_progress(capsys):
+    ncvpath(X, Y, nlambda=5)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_counts_lambdas_on_stderr_only(kind, capsys):
+    ncvpath(X, Y, nlambda=7, progress=True)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "ncvpath" in printed.err
+    states = counts(kind, printed.err)
+    assert states[-1] == (7, 7)
+    assert states == sorted(states)
+
+
+def test_the_plain_line_shows_every_lambda(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    ncvpath(X, Y, nlambda=4, progress=True)
+    states = counts("plain", capsys.readouterr().err)
+    assert states == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+@pytest.mark.parametrize("keywords", [dict(), dict(dfmax=2)], ids=["done", "stopped"])
+def test_the_line_is_ended_when_the_path_ends(kind, keywords, capsys):
+    ncvpath(X, Y, nlambda=7, progress=True, **keywords)
+    assert capsys.readouterr().err.endswith("\n")
+
+
+def test_progress_does_not_change_the_path(kind, capsys):
+    path = ncvpath(X, Y, nlambda=7, progress=True)
+    np.testing.assert_array_equal(path.coef(), ncvpath(X, Y, nlambda=7).coef())
+
+
+def test_progress_counts_to_the_end_of_own_lambdas(kind, capsys):
+    path = ncvpath(X, Y, lambdas=[20.0, 5.0], nlambda=10, progress=True)
+    assert path.lambdas.size == 2
+    done, total = counts(kind, capsys.readouterr().err)[-1]
+    assert done == total
