@@ -5,7 +5,7 @@ copied and never changed. All inner products are <a, b> = sum_i w_i a_i b_i with
 weights summing to one. `x_j` below means the standardized column
 (X_j - center_j) / scale_j.
 
-    correlate(r)        <x_j, r> for every feature
+    correlate(r)        <x_j, r> for every feature, or for some
     gram(A, B)          <x_a, x_b>
     combine(A, beta)    X_A beta
     columns(A)          the standardized columns themselves, for a few features
@@ -51,9 +51,23 @@ class DenseDesign:
         """Features."""
         return self.X.shape[1]
 
-    def correlate(self, residual):
-        """<x_j, residual> for every feature."""
+    def correlate(self, residual, features=None):
+        """<x_j, residual> for every feature, or for some."""
         weighted = self.weights * residual
+        if features is None:
+            return self._correlate_all(weighted)
+        out = np.empty(features.size)
+
+        def one_piece(piece):
+            self._kernels.column_dots(
+                self._flat, features[piece], self.center, weighted, out[piece]
+            )
+
+        self.crew.run(one_piece, pieces(self.n, features.size))
+        out /= self.scale[features]
+        return out
+
+    def _correlate_all(self, weighted):
         total = weighted.sum()
         out = np.empty(self.p)
 
@@ -64,7 +78,7 @@ class DenseDesign:
             else:
                 out[piece] = block.T @ weighted - self.center[piece] * total
 
-        self.crew.run(one_piece, column_pieces(self.n, self.p))
+        self.crew.run(one_piece, pieces(self.n, self.p))
         out /= self.scale
         return out
 
@@ -79,14 +93,20 @@ class DenseDesign:
             def one_piece(piece, these=these, right=right):
                 out[piece] += self._block(these, rows[piece]).T @ right
 
-            self.crew.run(one_piece, column_pieces(min(height, self.n), rows.size))
+            self.crew.run(one_piece, pieces(min(height, self.n), rows.size))
         return out
 
     def combine(self, features, beta):
         """X_A beta."""
         out = np.zeros(self.n)
-        for piece in column_pieces(self.n, features.size):
-            out += self._block(slice(None), features[piece]) @ beta[piece]
+        steps = beta / self.scale[features]
+
+        def one_piece(piece):
+            self._kernels.add_columns(
+                self._flat, features, self.center, steps, piece.start, out[piece]
+            )
+
+        self.crew.run(one_piece, pieces(features.size, self.n))
         return out
 
     def columns(self, features):
@@ -97,10 +117,8 @@ class DenseDesign:
         self, features, penalty, l1, l2, beta, residual, target, max_epochs
     ):
         """Coordinate descent with residual updates; changes beta and residual."""
-        from . import kernels  # loads numba: at the first fit, not at import
-
-        return kernels.descend_residual(
-            self.X.reshape(-1, order="F"), self.weights, self.center, self.scale,
+        return self._kernels.descend_residual(
+            self._flat, self.weights, self.center, self.scale,
             features, penalty, l1, self.norm2[features] + l2, l2, beta, residual,
             target, max_epochs,
         )
@@ -110,14 +128,24 @@ class DenseDesign:
         coefficients = beta / self.scale[features]
         return coefficients, response_mean - self.center[features] @ coefficients
 
+    @property
+    def _kernels(self):
+        from . import kernels  # loads numba: at the first fit, not at import
+
+        return kernels
+
+    @property
+    def _flat(self):
+        return self.X.reshape(-1, order="F")  # column after column, a view
+
     def _block(self, rows, features):
         return (self.X[rows, features] - self.center[features]) / self.scale[features]
 
 
-def column_pieces(n, p):
-    """Fixed slices of columns, about PIECE numbers each."""
-    width = max(PIECE // n, 1)
-    return [slice(left, min(left + width, p)) for left in range(0, p, width)]
+def pieces(depth, length):
+    """Fixed slices of range(length), about PIECE numbers each at that depth."""
+    width = max(PIECE // max(depth, 1), 1)
+    return [slice(left, min(left + width, length)) for left in range(0, length, width)]
 
 
 def dense_design(X, weights, intercept, standardize, crew):
@@ -142,7 +170,7 @@ def dense_design(X, weights, intercept, standardize, crew):
         peak[peak == 0] = 1.0
         scale[piece] = peak * np.sqrt(weights @ (block / peak) ** 2)
 
-    crew.run(one_piece, column_pieces(n, p))
+    crew.run(one_piece, pieces(n, p))
     constant |= scale == 0
     scale[constant] = 1.0
     norm2 = np.ones(p) if standardize else scale**2

@@ -266,6 +266,35 @@ def descend_gram(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
             return epochs, largest_violation(penalty, l1, beta, q)
 
 
+# Sums over a column may be taken in any order, which lets them be vectorised; NaN and
+# inf keep their meaning.
+SUMS = {"reassoc", "contract"}
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def column_dots(X, features, center, vector, out):
+    """Set out[k] = vector @ (X[:, features[k]] - center[features[k]])."""
+    n = vector.size
+    for k in range(features.size):
+        j = features[k]
+        column, c = X[j * n : (j + 1) * n], center[j]
+        total = 0.0
+        for i in range(n):
+            total += vector[i] * (column[i] - c)
+        out[k] = total
+
+
+@njit(cache=True, nogil=True)
+def add_columns(X, features, center, steps, top, out):
+    """Add (X[:, features] - center[features]) @ steps, from row `top` on, to out."""
+    n = X.size // center.size
+    for k in range(features.size):
+        j, step = features[k], steps[k]
+        column, c = X[j * n + top : j * n + top + out.size], center[j]
+        for i in range(out.size):
+            out[i] += step * (column[i] - c)
+
+
 @njit(cache=True, nogil=True)
 def visit_column(column, weights, center, scale, penalty, l1, v, l2, beta, residual):
     """Update one coordinate with the residual at hand.

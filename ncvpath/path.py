@@ -1,7 +1,6 @@
 """`ncvpath()`: the map of the house, and the loop over lambdas."""
 
 import warnings
-from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
@@ -264,7 +263,7 @@ def assemble(problem, data, settings, steps, stopped, edge, X, y):
         tol=settings.tol,
         has_intercept=settings.intercept,
         work={
-            key: np.array([asdict(step.work)[key] for step in steps])
+            key: np.array([getattr(step.work, key) for step in steps])
             for key in Work.__dataclass_fields__
         },
         X=X,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .certificates import Certificates
 from .design import DenseDesign, dense_design
 from .gram import GramCache
 from .penalties import BY_KIND, MAX_GROWTH, Penalty, shaped
@@ -62,9 +63,10 @@ class State:
     lam: float
     beta: np.ndarray  # p, on the standardized scale
     residual: np.ndarray  # n, response - X beta
-    correlation: np.ndarray  # p, <x_j, residual>
+    correlation: np.ndarray  # p, <x_j, residual>; an estimate where certified
     feasible: np.ndarray  # p, <x_j, s> of FireWorks' s: inside every slab
     gram: GramCache
+    certificates: Certificates
 
 
 def pose(data, settings, crew):
@@ -105,9 +107,11 @@ def null_state(design, response, factor):
         columns = design.columns(free) / length * root[:, None]
         beta[free] = np.linalg.lstsq(columns, response * root)[0] / length
         residual -= design.combine(free, beta[free])
+    certificates = Certificates(design)
+    correlation = certificates.learn(residual)
     return State(
-        np.inf, beta, residual, design.correlate(residual), np.zeros(design.p),
-        GramCache(design),
+        np.inf, beta, residual, correlation, np.zeros(design.p), GramCache(design),
+        certificates,
     )
 
 

@@ -52,6 +52,7 @@ class Work:
     strong: int
     working_set: int = 0
     rounds: int = 0
+    certified: int = 0
     checked: int = 0
     step: float = 1.0
     epochs: int = 0
@@ -78,16 +79,13 @@ def solve(problem, state, lam, limits):
         )
         work.epochs += epochs
         work.newton_steps += newton_steps
-        # 2. Look at every feature.
-        refresh(problem, state)
-        work.rounds += 1
-        work.checked += problem.design.p
-        work.working_set = max(work.working_set, working.size)
+        # 2. Look at every feature that is not certified to be satisfied.
+        outside = l1 < np.inf
+        outside[working] = False
+        refresh(problem, state, working, l1, work)
         u = state.correlation - l2 * state.beta
         distance = violations(problem.penalty, state.beta, u, l1)
         # 3. Move FireWorks' feasible vector towards the residual.
-        outside = l1 < np.inf
-        outside[working] = False
         work.step = feasible_step(u, state.feasible, l1, outside)
         state.feasible += work.step * (u - state.feasible)
         np.clip(state.feasible, -l1, l1, out=state.feasible)
@@ -166,19 +164,27 @@ def descend(problem, state, working, l1, l2, target, max_epochs):
     return spent
 
 
-def refresh(problem, state):
+def refresh(problem, state, working, l1, work):
     """Residual and correlations anew from beta, so that no rounding piles up."""
     support = np.flatnonzero(state.beta)
     fitted = problem.design.combine(support, state.beta[support])
     state.residual = problem.response - fitted
-    state.correlation = problem.design.correlate(state.residual)
+    known = np.zeros(l1.size, dtype=bool)
+    known[working] = True
+    state.correlation, exact, looked_at = state.certificates.look(
+        state.residual, known, l1
+    )
+    work.rounds += 1
+    work.checked += looked_at
+    work.certified = exact.size - np.count_nonzero(exact)
+    work.working_set = max(work.working_set, working.size)
 
 
 def choose(problem, state, u, l1, l2, working, outside, work, limits):
     """FireWorks: prune the set to what is in use, add the nearest slabs outside."""
     n_added = limits.n_added
     if n_added is None:
-        n_added = default_n_added(problem.design.p) << min(work.rounds - 1, 30)
+        n_added = growing_n_added(u, l1, outside, work.rounds)
     length = np.sqrt(problem.design.norm2 + l2)
     added = nearest_slabs(
         u, state.feasible, l1, length, np.flatnonzero(outside), n_added
@@ -190,6 +196,17 @@ def choose(problem, state, u, l1, l2, working, outside, work, limits):
         kept[working] = True
     kept[added] = True
     return np.flatnonzero(kept)
+
+
+def growing_n_added(u, l1, outside, rounds):
+    """Twice as many in each further round, but not far beyond those that object.
+
+    Each nonconvex jump calls for a round of its own; without the second limit the
+    doubling would let in whole designs for the sake of a few features.
+    """
+    first = default_n_added(u.size)
+    objecting = np.count_nonzero(outside & (np.abs(u) > l1))
+    return max(first, min(first << min(rounds - 1, 30), 2 * objecting))
 
 
 def inner_target(limits, target, objecting):

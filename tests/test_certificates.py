@@ -1,0 +1,106 @@
+"""Certificates are never wrong: every feature not looked at is compared with truth."""
+
+import numpy as np
+import pytest
+from conftest import draw
+
+from ncvpath import ncvpath
+from ncvpath.certificates import Certificates
+from ncvpath.penalties import ROWS
+
+
+def collinear(n, p, seed):
+    """Ten directions and next to nothing else."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 10)) @ rng.standard_normal((10, p))
+    return X + 1e-6 * rng.standard_normal((n, p)), X[:, 0] + rng.standard_normal(n)
+
+
+def huge_norms(n, p, seed):
+    X, y = draw(n, p, seed)
+    return X * 10.0 ** np.random.default_rng(seed).uniform(-8, 8, p), y
+
+
+def far(n, p, seed):
+    X, y = draw(n, p, seed)
+    return X + 10.0 ** np.random.default_rng(seed).uniform(0, 7, p), y
+
+
+DESIGNS = {"plain": draw, "collinear": collinear, "norms": huge_norms, "far": far}
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Checks every look against extended precision; counts the certified."""
+    counts = {"certified": 0, "checked": 0}
+    look = Certificates.look
+
+    def checked_look(self, residual, known, l1):
+        correlation, exact, touched = look(self, residual, known, l1)
+        design = self.design
+        Z = (design.X.astype(np.longdouble) - design.center) / design.scale
+        truth = Z.T @ (design.weights.astype(np.longdouble) * residual)
+        assert (np.abs(truth) <= l1)[~exact].all()
+        assert (known <= exact).all()
+        close = 1e-12 * self.reach * np.sqrt(design.weights @ residual**2)
+        assert (np.abs(correlation - truth) <= close + 1e-300)[exact].all()
+        counts["certified"] += np.count_nonzero(~exact)
+        counts["checked"] += touched
+        return correlation, exact, touched
+
+    monkeypatch.setattr(Certificates, "look", checked_look)
+    return counts
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("standardize", [True, False])
+def test_no_certified_feature_is_outside_its_slab(watched, design, row, standardize):
+    X, y = DESIGNS[design](60, 300, 1)
+    weights = np.random.default_rng(2).uniform(0, 3, 60)
+    path = ncvpath(X, y, penalty=row.name, standardize=standardize, weights=weights,
+                   nlambda=40, alpha=0.9)
+    assert watched["certified"] > 0
+    assert watched["checked"] == path.work["checked"][1:].sum()
+
+
+def test_bounds_hold_for_residuals_the_path_never_meets():
+    """Random residuals, near and far from the references, with tight slabs."""
+    from ncvpath.design import dense_design
+    from ncvpath.threads import Crew
+
+    rng = np.random.default_rng(3)
+    X, _ = collinear(50, 200, 3)
+    weights = np.full(50, 1 / 50)
+    design = dense_design(np.asfortranarray(X), weights, True, True, Crew(1))
+    certificates = Certificates(design)
+    base = rng.standard_normal((3, 50))
+    for r in base:
+        certificates.learn(r)
+    Z = (X.astype(np.longdouble) - design.center) / design.scale
+    skipped = 0
+    for size in np.repeat(10.0 ** np.arange(-16, 1), 5):
+        r = rng.standard_normal(3) @ base + size * rng.standard_normal(50)
+        truth = np.abs(Z.T @ (weights * r))
+        l1 = (truth * (1 + rng.choice([-1e-13, 1e-13, 1e-3, 0.1], 200))).astype(float)
+        certificates.spent = 0
+        _, exact, _ = certificates.look(r, np.zeros(200, dtype=bool), l1)
+        assert (truth <= l1)[~exact].all()
+        skipped += np.count_nonzero(~exact)
+    assert skipped > 100
+
+
+def test_references_stay_few_and_orthonormal():
+    from ncvpath.design import dense_design
+    from ncvpath.threads import Crew
+
+    rng = np.random.default_rng(4)
+    X, _ = draw(50, 30, seed=4)
+    weights = np.full(50, 1 / 50)
+    certificates = Certificates(dense_design(X, weights, True, True, Crew(1)))
+    for _ in range(20):
+        certificates.learn(rng.standard_normal(50))
+    certificates.learn(certificates.directions[0] * 2)  # teaches nothing new
+    assert certificates.errors.size == certificates.capacity
+    products = (certificates.directions * weights) @ certificates.directions.T
+    np.testing.assert_allclose(products, np.eye(certificates.capacity), atol=1e-12)
