@@ -10,6 +10,8 @@ column being touched. Between two knots of the path residuals move along a line,
 small. The bound holds for any penalty; rounding is allowed for.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 EPS = np.finfo(float).eps
@@ -18,49 +20,72 @@ EPS = np.finfo(float).eps
 NEGLIGIBLE = 1e-7
 
 
+class Look(NamedTuple):
+    """What a look at the features found."""
+
+    correlation: np.ndarray  # p, <x_j, residual>; an estimate where not exact
+    exact: np.ndarray  # p, bool
+    touched: int  # columns
+
+
 class Certificates:
     """Reference directions with their correlations, and what each look costs."""
 
     def __init__(self, design):
         self.design = design
-        self.capacity = int(np.clip(design.n // 25, 4, 16))
+        self.capacity = int(np.clip(design.n // 25, 4, 32))
         self.directions = np.empty((0, design.n))
         self.correlations = np.empty((0, design.p))
-        self.errors = np.empty(0)  # of the correlations, relative to `reach`
+        self.errors = np.empty(0)  # of the correlations, relative to |x_j|
         self.spent = 0  # columns looked at since the last full pass
-        # A computed inner product is off by at most n eps |x| |r|; implicit centring
-        # multiplies this by the distance of the column from zero.
         self.length = np.sqrt(design.norm2)
-        self.reach = np.hypot(self.length, np.abs(design.center) / design.scale)
-        self.reach[design.far] = self.length[design.far]
+        # A computed inner product is off by at most (n + a few) eps |x| |r|.
         self.rounding = 2 * (design.n + 8) * EPS
 
-    def look(self, residual, known, l1):
-        """<x_j, residual>: exact for `known` and for all that cannot be certified.
+    def look(self, residual, known, l1, tol):
+        """Look at `known` and at all features that cannot be certified.
 
-        Returns the correlations (estimates where certified), which are exact, and
-        how many columns were touched.
+        When features outside `known` turn out to object by more than tol, there will
+        be another look anyway, and this one ends with them.
         """
+        estimate, bound = self._estimate(residual)
+        expected = known | (np.abs(estimate) > l1)
+        if 2 * np.count_nonzero(expected) > expected.size:
+            return self._full_look(residual, 0)
+        touched = self._look_at(expected, residual, estimate)
+        if ((np.abs(estimate) > l1 + tol) & expected & ~known).any():
+            return Look(estimate, expected, touched)
+        uncertified = (bound > l1) & ~expected
+        count = np.count_nonzero(uncertified)
+        self.spent += count
+        if 2 * count > expected.size or self.spent > expected.size:
+            return self._full_look(residual, touched)
+        touched += self._look_at(uncertified, residual, estimate)
+        return Look(estimate, expected | uncertified, touched)
+
+    def _estimate(self, residual):
+        """Correlations as the references suggest, and bounds on their true size."""
         weights = self.design.weights
-        a = self.directions @ (weights * residual)
-        rest = residual - a @ self.directions
-        # Once more: the first pass leaves rounding along the directions.
-        again = self.directions @ (weights * rest)
-        rest -= again @ self.directions
-        a += again
+        a, rest = np.zeros(self.errors.size), residual.copy()
+        for _ in range(2):  # once more, for what rounding leaves along the directions
+            more = self.directions @ (weights * rest)
+            rest -= more @ self.directions
+            a += more
         estimate = a @ self.correlations
+        size = np.sqrt(weights @ residual**2) + np.abs(a).sum()
         slack = np.sqrt(weights @ rest**2) * (1 + self.rounding)
-        size = np.sqrt(weights @ residual**2)
-        off = np.abs(a) @ self.errors + self.rounding * (size + np.abs(a).sum())
-        exact = np.abs(estimate) + slack * self.length + off * self.reach > l1
-        exact |= known
-        features = np.flatnonzero(exact)
-        strangers = features.size - np.count_nonzero(known)
-        if 2 * features.size > exact.size or self.spent + strangers > exact.size:
-            return self.learn(residual), np.ones_like(exact), exact.size
-        self.spent += strangers
-        estimate[features] = self.design.correlate(residual, features)
-        return estimate, exact, features.size
+        off = np.abs(a) @ self.errors + self.rounding * size
+        return estimate, np.abs(estimate) + (slack + off) * self.length
+
+    def _look_at(self, chosen, residual, correlation):
+        features = np.flatnonzero(chosen)
+        correlation[features] = self.design.correlate(residual, features)
+        return features.size
+
+    def _full_look(self, residual, touched):
+        correlation = self.learn(residual)
+        everyone = np.ones(correlation.size, dtype=bool)
+        return Look(correlation, everyone, touched + everyone.size)
 
     def learn(self, residual):
         """Correlate every feature, and keep residual and result as a reference."""

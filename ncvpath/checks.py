@@ -17,6 +17,11 @@ def number(
     """A real number within limits."""
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be a number{where}; got {name}={value!r}")
+    given = value
+    try:
+        value = float(given)
+    except OverflowError:
+        value = np.inf
     rules = (
         (f"greater than {above}", above is None or value > above),
         (f"at least {atleast}", atleast is None or value >= atleast),
@@ -26,8 +31,8 @@ def number(
     )
     for rule, holds in rules:
         if not holds:
-            raise ValueError(f"{name} must be {rule}{where}; got {name}={value!r}")
-    return float(value)
+            raise ValueError(f"{name} must be {rule}{where}; got {name}={given!r}")
+    return value
 
 
 def count(name, value, least):
@@ -62,7 +67,7 @@ def optional(value, check):
 
 def matrix(name, X):
     """A finite real matrix as Fortran-ordered float64, not copied if it is one."""
-    values = real_array(name, X)
+    values = real_array(name, X, KINDS_OF_X)
     if values.ndim != 2:
         raise ValueError(f"{name} must be {KINDS_OF_X}; got {values.ndim} dimension(s)")
     if 0 in values.shape:
@@ -82,10 +87,10 @@ def matrix(name, X):
     return values
 
 
-def real_array(name, x):
+def real_array(name, x, kinds="a dense array of numbers"):
     """A real numeric array of whatever came, without changing it."""
     if hasattr(x, "tocsc") or hasattr(x, "dask"):
-        raise ValueError(f"{name} must be {KINDS_OF_X}; got {type(x).__name__}")
+        raise ValueError(f"{name} must be {kinds}; got {type(x).__name__}")
     if isinstance(x, np.ma.MaskedArray):
         raise ValueError(
             f"{name} must not be a masked array; fill or drop the masked entries first"

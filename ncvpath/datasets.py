@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .inputs import check_simulation
+from .inputs import check_random_state, check_simulation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ def simulate(
     import pandas as pd
 
     check_simulation(n, p, nonzero, correlation, rho, snr)
-    rng = np.random.default_rng(random_state)
+    rng = check_random_state(random_state)
     # Transposed: one feature per row, so that the table of columns is not copied.
     columns = rng.standard_normal((p, n))
     if correlation == "ar1":

@@ -1,9 +1,10 @@
 """The design: X standardized in name only, behind the operations the solver needs.
 
 Centre and scale are two vectors, applied inside each operation, so X is never
-copied and never changed. All inner products are <a, b> = sum_i w_i a_i b_i with
-weights summing to one. `x_j` below means the standardized column
-(X_j - center_j) / scale_j.
+copied and never changed; entries are centred before they are multiplied, which keeps
+all digits when a column's mean is far from zero. All inner products are
+<a, b> = sum_i w_i a_i b_i with weights summing to one, and `x_j` below means the
+standardized column (X_j - center_j) / scale_j.
 
     correlate(r)        <x_j, r> for every feature, or for some
     gram(A, B)          <x_a, x_b>
@@ -21,9 +22,6 @@ from .threads import Crew
 # Numbers in a piece of X that one thread works on at a time: small enough to stay
 # in cache while it is centred, large enough to make the call worth while.
 PIECE = 1 << 18
-# Beyond this |center| / scale the implicit form loses too many digits, so these
-# columns are centred before they are multiplied.
-FAR = 1e3
 # A column varies only if its spread is above the rounding of its own entries.
 ROUNDING = 8 * np.finfo(float).eps
 
@@ -38,7 +36,6 @@ class DenseDesign:
     scale: np.ndarray  # p
     norm2: np.ndarray  # p, <x_j, x_j>
     constant: np.ndarray  # p, bool: columns without variation, not to be used
-    far: np.ndarray  # p, bool: columns to be centred before use
     crew: Crew
 
     @property
@@ -53,9 +50,9 @@ class DenseDesign:
 
     def correlate(self, residual, features=None):
         """<x_j, residual> for every feature, or for some."""
-        weighted = self.weights * residual
         if features is None:
-            return self._correlate_all(weighted)
+            features = np.arange(self.p)
+        weighted = self.weights * residual
         out = np.empty(features.size)
 
         def one_piece(piece):
@@ -65,21 +62,6 @@ class DenseDesign:
 
         self.crew.run(one_piece, pieces(self.n, features.size))
         out /= self.scale[features]
-        return out
-
-    def _correlate_all(self, weighted):
-        total = weighted.sum()
-        out = np.empty(self.p)
-
-        def one_piece(piece):
-            block = self.X[:, piece]
-            if self.far[piece].any():
-                out[piece] = (block - self.center[piece]).T @ weighted
-            else:
-                out[piece] = block.T @ weighted - self.center[piece] * total
-
-        self.crew.run(one_piece, pieces(self.n, self.p))
-        out /= self.scale
         return out
 
     def gram(self, rows, columns):
@@ -174,10 +156,9 @@ def dense_design(X, weights, intercept, standardize, crew):
     constant |= scale == 0
     scale[constant] = 1.0
     norm2 = np.ones(p) if standardize else scale**2
-    far = np.abs(center) > FAR * scale
     view = X.view()
     view.flags.writeable = False
     return DenseDesign(
         view, weights, center, scale if standardize else np.ones(p), norm2, constant,
-        far, crew,
+        crew,
     )

@@ -129,6 +129,17 @@ def check_simulation(n, p, nonzero, correlation, rho, snr):
     number("snr", snr, above=0)
 
 
+def check_random_state(random_state):
+    """A numpy Generator."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "random_state must be a nonnegative integer or a numpy Generator; got "
+            f"random_state={random_state!r}"
+        ) from None
+
+
 def check_response(y, n):
     """A finite real vector of length n."""
     y = vector("y", y)
@@ -140,11 +151,13 @@ def check_response(y, n):
 
 def match_columns(X, names):
     """X with the columns of the fit, in its order, found by name in a frame."""
-    own = column_names(X) or ()
+    own = column_names(X)
+    if own is None:
+        return X
     position = {name: j for j, name in enumerate(own)}
     missing = [name for name in names if name not in position]
-    if not own or (missing and names == _numbered(len(own))):
-        return X  # no names on one of the sides: by position
+    if len(missing) == len(names) == len(own) and names == _numbered(len(names)):
+        return X  # the fit had no names of its own: by position
     if missing:
         raise ValueError(
             f"X must have the columns of the fit; missing {', '.join(missing[:5])}"
@@ -164,6 +177,8 @@ def _numbered(p):
 def _feature_names(given, own, p):
     if given is None:
         names = own if own is not None else _numbered(p)
+    elif isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise ValueError(f"feature_names must be a list of names; got {given!r}")
     else:
         names = [str(name) for name in given]
     if len(names) != p:
@@ -200,6 +215,11 @@ def _factors(given, names, named):
     if given is None:
         return np.ones(p)
     if is_series(given) and (named or not _is_positional(given, p)):
+        twice = given.index[given.index.duplicated()]
+        if len(twice):
+            raise ValueError(
+                f"penalty_factor must name a feature once; got {str(twice[0])!r} twice"
+            )
         given = dict(given.items())
     if isinstance(given, dict):
         factor = np.ones(p)
@@ -261,8 +281,8 @@ def _lambdas(lambdas):
         raise ValueError(
             f"lambdas must be a number or a nonempty list; got shape {values.shape}"
         )
-    values = np.sort(values.astype(np.float64))[::-1]
     finite("lambdas", values)
+    values = np.sort(values.astype(np.float64))[::-1]
     if values[-1] < 0:
         raise ValueError(f"lambdas must be >= 0; got {values[-1]:g}")
     same = np.flatnonzero(np.diff(values) == 0)

@@ -199,7 +199,7 @@ def settle_support(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
     """
     support = np.flatnonzero(beta)
     size = support.size
-    if size == 0:
+    if size == 0 or max_epochs <= 0:
         return 0
     small = np.empty((size, size))
     for j in range(size):
@@ -255,7 +255,7 @@ def descend_gram(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
     epochs = 0
     while True:
         epochs += settle_support(
-            gram, slots, penalty, l1, v, beta, q, target, max_epochs - epochs
+            gram, slots, penalty, l1, v, beta, q, target, max_epochs - epochs - 1
         )
         epochs += 1
         if sweep_all(gram, slots, penalty, l1, v, beta, q) <= target:

@@ -187,17 +187,18 @@ def walk(problem, state, lambdas, hidden, settings):
             outcome = rest(problem, state, lam, limits)
         else:
             outcome = solve(problem, state, lam, limits)
+        if k < hidden.size:
+            continue
         df = np.count_nonzero(state.beta)
         if settings.dfmax is not None and df > settings.dfmax:
             if not steps:
                 raise ValueError(
-                    "dfmax must allow for the first model; got "
-                    f"dfmax={settings.dfmax}, which has {df} nonzero coefficients"
+                    f"dfmax must be at least {df}, the nonzero coefficients at the "
+                    f"first lambda; got dfmax={settings.dfmax}"
                 )
             reason = f"dfmax={settings.dfmax}, but {df} nonzero at lambda={lam:.4g}"
             return steps, reason
-        if k >= hidden.size:
-            steps.append(finished_step(problem, state, lam, *outcome))
+        steps.append(finished_step(problem, state, lam, *outcome))
     return steps, None
 
 

@@ -3,9 +3,16 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import (
+    FixedFormatter,
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    NullFormatter,
+    NullLocator,
+)
 
-from .checks import one_of
+from .checks import count, one_of
 
 # Okabe and Ito's colours, distinguishable with any kind of colour vision.
 COLOURS = (
@@ -24,6 +31,7 @@ LINE_HEIGHT = 1.5  # of a label, in font sizes
 def plot_path(path, ax, xvar, log, label, shade, lines):
     """Coefficient paths; complexity grows to the right. See NcvPath.plot."""
     one_of("xvar", xvar, tuple(WORDS))
+    count("label", label, 0)
     if path.lambdas.size < 2:
         raise ValueError("a plot needs a path of at least 2 lambdas; got 1")
     if ax is None:
@@ -63,7 +71,7 @@ def drawn_features(path, shown):
 def largest(y, label):
     """Rows to name: the largest at the end of the path, ties by their peak."""
     order = np.lexsort((-np.abs(y).max(axis=1, initial=0), -np.abs(y[:, -1])))
-    order = order[: max(int(label), 0)]
+    order = order[:label]
     return order[np.abs(y[order, -1]) > 0]
 
 
@@ -75,13 +83,16 @@ def line_colours(count):
 def draw_lines(ax, x, y, named, options):
     """All lines as two collections: quiet ones below, named ones above."""
     many = y.shape[0] > 50
-    width = options.pop("linewidth", options.pop("lw", 0.6 if many else 1.6))
+    width = options.pop("linewidth", options.pop("lw", None))
+    thin, thick = (0.6 if many else 1.6, 1.4 if many else 1.6) if width is None else (
+        width, width
+    )
     quiet = np.setdiff1d(np.arange(y.shape[0]), named)
     style = dict(rasterized=y.shape[0] > 1000, capstyle="round")
     # Neighbours in the legend of colours stay apart only while there are few lines.
     colours = QUIET if many else line_colours(y.shape[0])[named.size :]
-    below = dict(linewidths=width, colors=colours, alpha=0.7, zorder=2)
-    above = dict(linewidths=max(width, 1.4), colors=line_colours(named.size), zorder=3)
+    below = dict(linewidths=thin, colors=colours, alpha=0.7, zorder=2)
+    above = dict(linewidths=thick, colors=line_colours(named.size), zorder=3)
     for rows, own in ((quiet, below), (named, above)):
         if rows.size:
             paths = np.stack([np.broadcast_to(x, (rows.size, x.size)), y[rows]], axis=2)
@@ -100,11 +111,13 @@ def set_horizontal(ax, x, xvar, log):
             ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
             ax.xaxis.set_minor_formatter(NullFormatter())
-        ax.set_xlim(x.max(), x.min())
         ax.set_xlabel(WORDS[xvar] + (" (log scale)" if log else ""))
     else:
-        ax.set_xlim(x.min(), x.max())
         ax.set_xlabel(WORDS[xvar])
+    left, right = x[0], x[-1]
+    if left == right:  # one lambda on a log axis, or nothing but zeros
+        left, right = (1.1 * left, 0.9 * left) if xvar == "lambda" else (-0.1, 1.0)
+    ax.set_xlim(left, right)
 
 
 def shade_region(ax, left, right):
@@ -118,14 +131,13 @@ def write_names(ax, heights, names, colours):
     if not names:
         return
     size = plt.rcParams["font.size"] * 0.85
-    ax.figure.canvas.draw_idle()
     low, high = ax.get_ylim()
     points = ax.get_window_extent().height * 72 / ax.figure.dpi
     gap = size * LINE_HEIGHT / points * (high - low)
     places = spread_out(np.asarray(heights), gap, low, high)
     for height, place, name, colour in zip(heights, places, names, colours):
         ax.annotate(
-            name, xy=(1, height), xycoords=ax.get_yaxis_transform(),
+            name, xy=(1, height), parse_math=False, xycoords=ax.get_yaxis_transform(),
             xytext=(1.02, place), textcoords=ax.get_yaxis_transform(),
             fontsize=size, color=colour, va="center", annotation_clip=False,
             arrowprops=dict(arrowstyle="-", color=colour, lw=0.5, shrinkA=0, shrinkB=0),
@@ -155,16 +167,13 @@ def spread_out(heights, gap, low, high):
 
 def count_on_top(ax, x, df, log):
     """The number of nonzero coefficients, along the top."""
-    top = ax.twiny()
-    if log:
-        top.set_xscale("log")
-    top.set_xlim(ax.get_xlim())
+    top = ax.secondary_xaxis("top")
     where = np.log(x) if log else x
     spots = np.linspace(where[0], where[-1], 8)
     nearest = np.unique([np.argmin(np.abs(where - spot)) for spot in spots])
     top.xaxis.set_major_locator(FixedLocator(x[nearest]))
-    top.xaxis.set_minor_locator(FixedLocator([]))
-    top.set_xticklabels([str(df[k]) for k in nearest])
+    top.xaxis.set_major_formatter(FixedFormatter([str(df[k]) for k in nearest]))
+    top.xaxis.set_minor_locator(NullLocator())
     top.set_xlabel("nonzero coefficients")
     top.tick_params(length=3)
 

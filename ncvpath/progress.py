@@ -15,7 +15,9 @@ def each(lambdas, show):
 
 
 def _plain(lambdas):
-    for k, lam in enumerate(lambdas):
-        yield lam
-        sys.stderr.write(f"\rncvpath: lambda {k + 1} of {len(lambdas)}")
-    sys.stderr.write("\n")
+    try:
+        for k, lam in enumerate(lambdas):
+            yield lam
+            sys.stderr.write(f"\rncvpath: lambda {k + 1} of {len(lambdas)}")
+    finally:  # also when the path stops early
+        sys.stderr.write("\n")

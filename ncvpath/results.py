@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import criteria, printing, storage
-from .checks import matrix
+from .checks import matrix, one_of
 from .inputs import check_response, match_columns
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ class NcvPath:
         names = [self._names(k) for k in positions]
         if single:
             return names[0]
-        return {float(self.lambdas[k]): found for k, found in zip(positions, names)}
+        keys = self.lambdas[positions] if lam is None else wanted
+        return {float(key): found for key, found in zip(keys, names)}
 
     def to_frame(self, form="wide", zeros=False) -> "pd.DataFrame":
         """The coefficients as a table to take away.
@@ -136,10 +137,8 @@ class NcvPath:
         """
         import pandas as pd
 
-        if form == "wide":
-            return self.coef(which=np.arange(self.lambdas.size))
-        if form != "long":
-            raise ValueError(f"form must be one of wide, long; got form={form!r}")
+        if one_of("form", form, ("wide", "long")) == "wide":
+            return self.coef()
         p, size = self.beta.shape
         if zeros:
             feature, k = np.tile(np.arange(p), size), np.repeat(np.arange(size), p)
@@ -147,16 +146,17 @@ class NcvPath:
         else:
             feature, k = self.beta.indices, np.repeat(np.arange(size), self.df)
             values = self.beta.data
-        # The intercept leads each lambda's rows, as in R's tidy tables.
-        k = np.append(np.arange(size), k)
-        order = np.argsort(k, kind="stable")
-        k = k[order]
-        row = np.append(np.zeros(size, dtype=int), feature + 1)[order]
+        if self.has_intercept or zeros:
+            # The intercept leads each lambda's rows, as in R's tidy tables.
+            feature = np.append(np.full(size, -1), feature)
+            k, values = np.append(np.arange(size), k), np.append(self.intercept, values)
+            order = np.argsort(k, kind="stable")
+            feature, k, values = feature[order], k[order], values[order]
         return pd.DataFrame(
             {
-                "feature": pd.Index(["(Intercept)", *self.feature_names]).take(row),
+                "feature": pd.Index([*self.feature_names, "(Intercept)"]).take(feature),
                 "lambda": self.lambdas[k],
-                "coefficient": np.append(self.intercept, values)[order],
+                "coefficient": values,
                 "df": self.df[k],
                 "dev_ratio": self.dev_ratio[k],
             }
@@ -169,21 +169,17 @@ class NcvPath:
 
         The columns of a frame are matched by name.
         """
-        mix, _, single = self._query(lam, which)
-        X = matrix("X", match_columns(X, self.feature_names))
-        if X.shape[1] != self.p:
-            raise ValueError(f"X must have {self.p} columns; got {X.shape[1]}")
-        fitted = X @ (self.beta @ mix) + self.intercept @ mix
-        return fitted[:, 0] if single else fitted
+        return self._fitted(match_columns(X, self.feature_names), lam, which)
 
     def residuals(self, lam=None, which=None, X=None, y=None) -> np.ndarray:
         """Y minus fitted values, on the data of the fit or on X and y given here."""
-        X = self.X if X is None else X
-        y = self.y if y is None else y
-        if X is None or y is None:
+        if (X is None and self.X is None) or (y is None and self.y is None):
             raise ValueError("X and y must be given; this path was stored without them")
-        fitted = self.predict(X, lam, which)
-        y = check_response(y, fitted.shape[0])
+        if X is None:
+            fitted = self._fitted(self.X, lam, which)
+        else:
+            fitted = self.predict(X, lam, which)
+        y = check_response(self.y if y is None else y, fitted.shape[0])
         return y - fitted if fitted.ndim == 1 else y[:, None] - fitted
 
     # ---- choosing a model -----------------------------------------------------
@@ -207,11 +203,7 @@ class NcvPath:
     def select(self, criterion="bic") -> float:
         """The lambda with the smallest aic, bic or ebic."""
         choices = {"aic": self.aic, "bic": self.bic, "ebic": self.ebic}
-        if criterion not in choices:
-            raise ValueError(
-                f"criterion must be one of {', '.join(choices)}; got {criterion!r}"
-            )
-        return float(choices[criterion]().idxmin())
+        return float(choices[one_of("criterion", criterion, choices)]().idxmin())
 
     # ---- looking --------------------------------------------------------------
 
@@ -289,6 +281,15 @@ class NcvPath:
 
     # ---- inside ---------------------------------------------------------------
 
+    def _fitted(self, X, lam, which):
+        """Fitted values for X with the columns of the fit, in its order."""
+        mix, _, single = self._query(lam, which)
+        X = matrix("X", X)
+        if X.shape[1] != self.p:
+            raise ValueError(f"X must have {self.p} columns; got {X.shape[1]}")
+        fitted = X @ (self.beta @ mix) + self.intercept @ mix
+        return fitted[:, 0] if single else fitted
+
     def _by_lambda(self, values, name):
         import pandas as pd
 
@@ -303,7 +304,8 @@ class NcvPath:
         given = np.asarray(which)
         positions = np.atleast_1d(given)
         size = self.lambdas.size
-        if positions.dtype.kind not in "iu" or positions.ndim != 1:
+        whole = positions.dtype.kind in "iu" and positions.ndim == 1
+        if not whole or positions.size == 0:
             raise ValueError(f"which must be integers; got which={which!r}")
         outside = positions[(positions < -size) | (positions >= size)]
         if outside.size:
@@ -355,10 +357,11 @@ class NcvPath:
 
 
 def _lambda_values(lam):
-    values = np.atleast_1d(np.asarray(lam, dtype=float))
-    if values.ndim != 1 or not np.isfinite(values).all():
+    values = np.atleast_1d(np.asarray(lam))
+    numeric = values.dtype.kind in "iuf" and values.ndim == 1 and values.size > 0
+    if not numeric or not np.isfinite(values).all():
         raise ValueError(f"lam must be a finite number or numbers; got lam={lam!r}")
-    return values
+    return values.astype(float)
 
 
 def _sparse_frame(intercept, beta, rows, columns):

@@ -82,7 +82,7 @@ def solve(problem, state, lam, limits):
         # 2. Look at every feature that is not certified to be satisfied.
         outside = l1 < np.inf
         outside[working] = False
-        refresh(problem, state, working, l1, work)
+        refresh(problem, state, working, l1, limits, work)
         u = state.correlation - l2 * state.beta
         distance = violations(problem.penalty, state.beta, u, l1)
         # 3. Move FireWorks' feasible vector towards the residual.
@@ -164,19 +164,18 @@ def descend(problem, state, working, l1, l2, target, max_epochs):
     return spent
 
 
-def refresh(problem, state, working, l1, work):
+def refresh(problem, state, working, l1, limits, work):
     """Residual and correlations anew from beta, so that no rounding piles up."""
     support = np.flatnonzero(state.beta)
     fitted = problem.design.combine(support, state.beta[support])
     state.residual = problem.response - fitted
     known = np.zeros(l1.size, dtype=bool)
     known[working] = True
-    state.correlation, exact, looked_at = state.certificates.look(
-        state.residual, known, l1
-    )
+    look = state.certificates.look(state.residual, known, l1, limits.tol)
+    state.correlation = look.correlation
     work.rounds += 1
-    work.checked += looked_at
-    work.certified = exact.size - np.count_nonzero(exact)
+    work.checked += look.touched
+    work.certified = np.count_nonzero(~look.exact)
     work.working_set = max(work.working_set, working.size)
 
 

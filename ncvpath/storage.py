@@ -2,10 +2,16 @@
 
 import json
 import zipfile
+import zlib
 
 import numpy as np
 
 FORMAT = 1
+# What reading a damaged or foreign file may raise, in zip, numpy, json or scipy.
+DAMAGE = (
+    ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError,
+    NotImplementedError, RuntimeError, OverflowError, zipfile.BadZipFile, zlib.error,
+)
 ARRAYS = (
     "lambdas", "intercept", "penalty_factor", "df", "loss", "dev_ratio", "objective",
     "violation", "converged", "n_epochs",
@@ -37,28 +43,51 @@ def save(path, file):
 
 def load(file):
     """The fields of a stored path."""
-    from scipy.sparse import csc_array
-
     try:
         with np.load(file, allow_pickle=False) as stored:
             content = {name: stored[name] for name in stored.files}
-        facts = json.loads(str(content["facts"][()]))
-        if facts.pop("format") != FORMAT:
-            raise ValueError("unknown format")
-        loaded = {name: content[name] for name in ARRAYS}
-        loaded |= {name: facts[name] for name in FACTS}
-        loaded["constant"] = tuple(facts["constant"])
-        loaded["status"] = tuple(facts["status"])
-        loaded["feature_names"] = tuple(content["feature_names"].tolist())
-        loaded["beta"] = csc_array(
-            (content["beta_data"], content["beta_indices"], content["beta_indptr"]),
-            shape=(facts["p"], loaded["lambdas"].size),
-        )
-        loaded["work"] = {
-            name.removeprefix("work_"): counts
-            for name, counts in content.items()
-            if name.startswith("work_")
-        }
-    except (KeyError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as error:
-        raise ValueError(f"file must be written by NcvPath.save; {error}") from None
-    return loaded
+        return check(parse(content))
+    except DAMAGE as error:
+        raise ValueError(f"file must be written by NcvPath.save; {error!r}") from None
+
+
+def parse(content):
+    """Fields from the arrays of a file."""
+    from scipy.sparse import csc_array
+
+    facts = json.loads(str(content["facts"][()]))
+    if facts["format"] != FORMAT:
+        raise ValueError(f"unknown format {facts['format']!r}")
+    fields = {name: content[name] for name in ARRAYS}
+    fields |= {name: facts[name] for name in FACTS}
+    fields["constant"] = tuple(facts["constant"])
+    fields["status"] = tuple(facts["status"])
+    fields["feature_names"] = tuple(content["feature_names"].tolist())
+    fields["beta"] = csc_array(
+        (content["beta_data"], content["beta_indices"], content["beta_indptr"]),
+        shape=(facts["p"], fields["lambdas"].size),
+    )
+    fields["work"] = {
+        name.removeprefix("work_"): counts
+        for name, counts in content.items()
+        if name.startswith("work_")
+    }
+    return fields
+
+
+def check(fields):
+    """Refuse fields that do not belong together."""
+    p, size = fields["p"], fields["lambdas"].size
+    fields["beta"].check_format(full_check=True)
+    lengths = {name: (p if name == "penalty_factor" else size) for name in ARRAYS}
+    for name, length in lengths.items():
+        if fields[name].shape != (length,) or fields[name].dtype.kind not in "biuf":
+            raise ValueError(f"{name} is not {length} numbers")
+    for name, counts in fields["work"].items():
+        if counts.shape != (size,) or counts.dtype.kind not in "iuf":
+            raise ValueError(f"{name} is not {size} numbers")
+    if fields["beta"].dtype.kind != "f":
+        raise ValueError("coefficients are not numbers")
+    if len(fields["feature_names"]) != p or len(fields["status"]) != size:
+        raise ValueError("names or statuses are missing")
+    return fields

@@ -73,6 +73,7 @@ class _BlasGate:
                     from threadpoolctl import ThreadpoolController
 
                     self._controller = ThreadpoolController()
+                _take_control()
                 self._limits = self._controller.limit(limits=1, user_api="blas")
             self._inside += 1
 
@@ -80,8 +81,23 @@ class _BlasGate:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
+                _take_control()
                 self._limits.restore_original_limits()
                 self._limits = None
+                _take_control()
+
+
+def _take_control():
+    """Let any thread change BLAS limits.
+
+    threadpoolctl 3.8 on listens to one thread only, the first that set a limit; the
+    fit that enters first and the one that leaves last need not share a thread.
+    """
+    import threadpoolctl
+
+    controller = getattr(threadpoolctl, "OpenBLASController", None)
+    if hasattr(controller, "clear_controlling_thread"):
+        controller.clear_controlling_thread(force=True)
 
 
 _gate = _BlasGate()
@@ -106,5 +122,5 @@ def working(n_threads):
     try:
         yield crew
     finally:
-        gate.leave()
         crew.close()
+        gate.leave()

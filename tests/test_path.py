@@ -130,8 +130,7 @@ def test_a_tolerance_below_rounding_is_said_and_ends():
 
 def test_screening_says_what_happened(wide):
     table = ncvpath(*wide, penalty="lasso", nlambda=50).screening
-    last_round = table["certified"] + table["checked"] - 120 * (table["rounds"] - 1)
-    assert (last_round[table["rounds"] == 1] == 120).all()
+    assert (table["certified"] + table["checked"] >= 120).all()
     assert table["certified"].sum() > 500
     assert (table["step"] == 1).all()
     assert (table["working_set"] <= 120).all() and table["epochs"].iloc[0] == 0

@@ -333,13 +333,13 @@ def test_screening_says_what_happened_at_each_lambda(path):
     np.testing.assert_array_equal(screening.index, path.lambdas)
     assert screening.index.name == "lambda"
     assert list(screening) == [
-        "strong", "working_set", "rounds", "checked", "step", "epochs", "newton_steps",
-        "seconds",
+        "strong", "working_set", "rounds", "certified", "checked", "step", "epochs",
+        "newton_steps", "seconds",
     ]
     np.testing.assert_array_equal(screening["epochs"], path.n_epochs)
     assert (screening["working_set"] >= path.df).all()
     assert (screening["rounds"][1:] >= 1).all()
-    assert (screening["checked"] >= 10).all()
+    assert (screening["certified"] + screening["checked"] >= 10).all()
     assert screening["step"].between(0, 1).all()
     assert (screening["seconds"][1:] > 0).all()
 
@@ -491,7 +491,7 @@ def test_a_dfmax_that_is_never_exceeded_changes_nothing(path):
     "keywords", [dict(penalty_factor={"age": 0, "sex": 0}), dict(lambdas=0.1)]
 )
 def test_a_dfmax_below_the_first_model_is_refused(keywords):
-    with pytest.raises(ValueError, match="dfmax must .*first model.*dfmax=1"):
+    with pytest.raises(ValueError, match="dfmax must .*first lambda.*dfmax=1"):
         ncvpath(FRAME, RESPONSE, dfmax=1, **keywords)
 
 

@@ -11,7 +11,6 @@ import scipy.linalg  # noqa: F401  its BLAS is one of those that must be restore
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ncvpath import ncvpath, simulate
-from ncvpath.design import column_pieces
 from ncvpath.threads import Crew, available_cores, working
 
 N, P = 300, 3000
@@ -51,8 +50,21 @@ def blas_threads():
     }
 
 
-def test_the_data_are_large_enough_to_be_shared_out():
-    assert len(column_pieces(N, P)) >= 3
+def in_another_thread(function):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result(timeout=60)
+
+
+def test_the_data_are_large_enough_to_be_shared_out(monkeypatch):
+    sizes, run = [], Crew.run
+
+    def counted(crew, function, pieces):
+        sizes.append(len(pieces))
+        run(crew, function, pieces)
+
+    monkeypatch.setattr(Crew, "run", counted)
+    fit(nlambda=2)
+    assert max(sizes) >= 3
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, None])
@@ -71,7 +83,14 @@ def test_bits_do_not_depend_on_the_threads_of_blas(blas, serial):
         assert bits(fit()) == serial
 
 
+@pytest.mark.parametrize("n_threads", [1, 2, None])
+def test_bits_do_not_depend_on_the_thread_that_calls(n_threads, serial):
+    fit(nlambda=2)  # whatever the main thread took hold of, it must let go
+    assert in_another_thread(lambda: bits(fit(n_threads=n_threads))) == serial
+
+
 def test_four_fits_at_once_agree_with_one(serial):
+    fit(nlambda=2)
     start = threading.Barrier(4)
 
     def one(n_threads):
@@ -134,6 +153,43 @@ def test_the_last_fit_to_leave_restores_blas(two_blas_threads):
         with working(2):
             pass
         assert set(blas_threads().values()) == {1}
+    assert blas_threads() == before
+
+
+def test_blas_has_one_thread_during_a_fit_of_any_thread(two_blas_threads):
+    def limited():
+        with working(2):
+            return set(blas_threads().values())
+
+    before = blas_threads()
+    assert limited() == {1}
+    assert in_another_thread(limited) == {1}
+    assert blas_threads() == before
+
+
+@pytest.mark.parametrize("main_is_first", [True, False])
+def test_whoever_is_last_to_leave_restores_blas(main_is_first, two_blas_threads):
+    before = blas_threads()
+    inside, leave = threading.Event(), threading.Event()
+
+    def other():
+        with working(1):
+            inside.set()
+            leave.wait(timeout=30)
+
+    with ThreadPoolExecutor(1) as pool:
+        if main_is_first:
+            with working(1):
+                fitted = pool.submit(other)
+                inside.wait(timeout=30)
+            leave.set()
+        else:
+            fitted = pool.submit(other)
+            inside.wait(timeout=30)
+            with working(1):
+                leave.set()
+                fitted.result(timeout=30)
+        fitted.result(timeout=30)
     assert blas_threads() == before
 
 
