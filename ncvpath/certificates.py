@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 EPS = np.finfo(float).eps
+# Numbers in X below which looking at all of it is cheaper than thinking about it.
+SMALL = 100_000
 # A residual this close to the span of the references teaches nothing, and dividing by
 # what is left of it would turn rounding into a direction.
 NEGLIGIBLE = 1e-7
@@ -24,8 +26,8 @@ class Look(NamedTuple):
     """What a look at the features found."""
 
     correlation: np.ndarray  # p, <x_j, residual>; an estimate where not exact
-    exact: np.ndarray  # p, bool
-    touched: int  # columns
+    exact: int  # features whose correlation is exact
+    touched: int  # columns it took
 
 
 class Certificates:
@@ -37,34 +39,45 @@ class Certificates:
         self.directions = np.empty((0, design.n))
         self.correlations = np.empty((0, design.p))
         self.errors = np.empty(0)  # of the correlations, relative to |x_j|
-        self.spent = 0  # columns looked at since the last full pass
+        self.spent = 0  # uncertified columns looked at since the last full pass
+        self.small = design.n * design.p < SMALL
         self.length = np.sqrt(design.norm2)
         # A computed inner product is off by at most (n + a few) eps |x| |r|.
         self.rounding = 2 * (design.n + 8) * EPS
 
-    def look(self, residual, known, l1, tol):
-        """Look at `known` and at all features that cannot be certified.
+    def look(self, residual, member, factor, level, tol):
+        """Look at members and at all features that cannot be certified.
 
-        When features outside `known` turn out to object by more than tol, there will
-        be another look anyway, and this one ends with them.
+        Slabs are |<x_j, residual>| <= level * factor_j. When features outside the
+        working set turn out to object by more than tol, there will be another look
+        anyway, and this one ends with them.
         """
-        estimate, bound = self._estimate(residual)
-        expected = known | (np.abs(estimate) > l1)
-        if 2 * np.count_nonzero(expected) > expected.size:
-            return self._full_look(residual, 0)
-        touched = self._look_at(expected, residual, estimate)
-        if ((np.abs(estimate) > l1 + tol) & expected & ~known).any():
-            return Look(estimate, expected, touched)
-        uncertified = (bound > l1) & ~expected
-        count = np.count_nonzero(uncertified)
-        self.spent += count
-        if 2 * count > expected.size or self.spent > expected.size:
-            return self._full_look(residual, touched)
-        touched += self._look_at(uncertified, residual, estimate)
-        return Look(estimate, expected | uncertified, touched)
+        p = factor.size
+        if self.small:
+            return Look(self.design.correlate(residual), p, p)
+        estimate, slack = self._estimate(residual)
+        expected, uncertified = np.empty((2, p), dtype=np.int64)
+        few, more = self.design.kernels.sort_out(
+            factor, level, self.length, slack, estimate, member, expected, uncertified
+        )
+        expected, uncertified = expected[:few], uncertified[:more]
+        if 2 * few > p:
+            return Look(self.learn(residual), p, p)
+        estimate[expected] = self.design.correlate(residual, expected)
+        strangers = expected[~member[expected]]
+        if (np.abs(estimate[strangers]) > level * factor[strangers] + tol).any():
+            return Look(estimate, few, few)
+        self.spent += more
+        if 2 * more > p or self.spent > p:
+            return Look(self.learn(residual), p, few + p)
+        estimate[uncertified] = self.design.correlate(residual, uncertified)
+        return Look(estimate, few + more, few + more)
 
     def _estimate(self, residual):
-        """Correlations as the references suggest, and bounds on their true size."""
+        """Correlations as the references suggest, and how far off they may be.
+
+        The second number is to be multiplied by |x_j|.
+        """
         weights = self.design.weights
         a, rest = np.zeros(self.errors.size), residual.copy()
         for _ in range(2):  # once more, for what rounding leaves along the directions
@@ -75,17 +88,7 @@ class Certificates:
         size = np.sqrt(weights @ residual**2) + np.abs(a).sum()
         slack = np.sqrt(weights @ rest**2) * (1 + self.rounding)
         off = np.abs(a) @ self.errors + self.rounding * size
-        return estimate, np.abs(estimate) + (slack + off) * self.length
-
-    def _look_at(self, chosen, residual, correlation):
-        features = np.flatnonzero(chosen)
-        correlation[features] = self.design.correlate(residual, features)
-        return features.size
-
-    def _full_look(self, residual, touched):
-        correlation = self.learn(residual)
-        everyone = np.ones(correlation.size, dtype=bool)
-        return Look(correlation, everyone, touched + everyone.size)
+        return estimate, slack + off
 
     def learn(self, residual):
         """Correlate every feature, and keep residual and result as a reference."""

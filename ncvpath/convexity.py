@@ -16,11 +16,12 @@ def convex_min(problem, gram, lambdas, supports):
     concavity = BY_KIND[problem.penalty.kind].concavity
     if concavity is None:
         return None
+    passed = np.zeros(problem.design.p, dtype=bool)
     for i in range(len(lambdas) - 1):
-        active = np.union1d(supports[i], supports[i + 1])
-        if active.size == 0:
-            continue
-        l1, l2 = (level[active] for level in problem.levels(lambdas[i + 1]))
+        active = union(supports[i], supports[i + 1])
+        if passed[active].all() and _is_fixed(problem):
+            continue  # part of a matrix that has passed
+        l1, l2 = problem.levels(lambdas[i + 1], active)
         k = concavity(l1, problem.penalty.shape)
         k = np.where(problem.factor[active] > 0, k, 0.0)
         if active.size > problem.design.n and (k > l2).all():
@@ -29,7 +30,21 @@ def convex_min(problem, gram, lambdas, supports):
         hessian[np.diag_indices(active.size)] += l2 - k
         if not _is_semidefinite(hessian):
             return i
+        passed[:] = False
+        passed[active] = True
     return None
+
+
+def union(features, others):
+    """The union of two sorted sets, which mostly are the same."""
+    same = np.array_equal(features, others)
+    return features if same else np.union1d(features, others)
+
+
+def _is_fixed(problem):
+    """Whether concavity and ridge are the same at every lambda: then a principal
+    submatrix of a semidefinite matrix needs no look."""
+    return problem.alpha == 1 and BY_KIND[problem.penalty.kind].name != "logsum"
 
 
 def _is_semidefinite(matrix):

@@ -14,6 +14,7 @@ standardized column (X_j - center_j) / scale_j.
 """
 
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 
@@ -37,6 +38,8 @@ class DenseDesign:
     norm2: np.ndarray  # p, <x_j, x_j>
     constant: np.ndarray  # p, bool: columns without variation, not to be used
     crew: Crew
+    flat: np.ndarray  # X column after column, a view
+    kernels: ModuleType  # the compiled code
 
     @property
     def n(self):
@@ -56,8 +59,8 @@ class DenseDesign:
         out = np.empty(features.size)
 
         def one_piece(piece):
-            self._kernels.column_dots(
-                self._flat, features[piece], self.center, weighted, out[piece]
+            self.kernels.column_dots(
+                self.flat, features[piece], self.center, weighted, out[piece]
             )
 
         self.crew.run(one_piece, pieces(self.n, features.size))
@@ -84,8 +87,8 @@ class DenseDesign:
         steps = beta / self.scale[features]
 
         def one_piece(piece):
-            self._kernels.add_columns(
-                self._flat, features, self.center, steps, piece.start, out[piece]
+            self.kernels.add_columns(
+                self.flat, features, self.center, steps, piece.start, out[piece]
             )
 
         self.crew.run(one_piece, pieces(features.size, self.n))
@@ -96,29 +99,18 @@ class DenseDesign:
         return self._block(slice(None), features)
 
     def descend(
-        self, features, penalty, l1, l2, beta, residual, target, max_epochs
+        self, features, penalty, l1, l2, v, beta, residual, target, max_epochs
     ):
         """Coordinate descent with residual updates; changes beta and residual."""
-        return self._kernels.descend_residual(
-            self._flat, self.weights, self.center, self.scale,
-            features, penalty, l1, self.norm2[features] + l2, l2, beta, residual,
-            target, max_epochs,
+        return self.kernels.descend_residual(
+            self.flat, self.weights, self.center, self.scale,
+            features, penalty, l1, v, l2, beta, residual, target, max_epochs,
         )
 
     def to_user_scale(self, features, beta, response_mean):
         """Coefficients and intercept for X as the user gave it."""
         coefficients = beta / self.scale[features]
         return coefficients, response_mean - self.center[features] @ coefficients
-
-    @property
-    def _kernels(self):
-        from . import kernels  # loads numba: at the first fit, not at import
-
-        return kernels
-
-    @property
-    def _flat(self):
-        return self.X.reshape(-1, order="F")  # column after column, a view
 
     def _block(self, rows, features):
         return (self.X[rows, features] - self.center[features]) / self.scale[features]
@@ -132,6 +124,8 @@ def pieces(depth, length):
 
 def dense_design(X, weights, intercept, standardize, crew):
     """Measure the columns of X once and wrap it up."""
+    from . import kernels  # numba loads here: at the first fit, not at import
+
     n, p = X.shape
     center, scale = np.zeros(p), np.zeros(p)
     constant = np.zeros(p, dtype=bool)
@@ -160,5 +154,5 @@ def dense_design(X, weights, intercept, standardize, crew):
     view.flags.writeable = False
     return DenseDesign(
         view, weights, center, scale if standardize else np.ones(p), norm2, constant,
-        crew,
+        crew, view.reshape(-1, order="F"), kernels,
     )

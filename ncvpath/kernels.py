@@ -7,7 +7,8 @@ cached function: an edited helper elsewhere would leave stale machine code behin
 
     a        |beta_j|                         v   <x_j, x_j> + l2, the curvature
     l1, l2   sparse and ridge penalty level   z   <x_j, r> + <x_j, x_j> beta_j
-    q        <x_j, r> - l2 beta_j, so that z = q + v beta_j
+    q, u     <x_j, r> - l2 beta_j, so that z = q + v beta_j
+    level, ridge   l1 and l2 per unit of the penalty factor
 """
 
 import math
@@ -264,6 +265,93 @@ def descend_gram(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
                 return epochs, worst
         if epochs >= max_epochs:
             return epochs, largest_violation(penalty, l1, beta, q)
+
+
+@njit(cache=True, nogil=True)
+def mark_strong(factor, cut, correlation, member):
+    """Add to `member` every penalised feature with |<x_j, r>| >= cut * factor.
+
+    Returns how many were added.
+    """
+    added = 0
+    for j in range(factor.size):
+        if not member[j] and abs(correlation[j]) >= cut * factor[j]:
+            if 0.0 < factor[j] < np.inf:
+                member[j] = True
+                added += 1
+    return added
+
+
+@njit(cache=True, nogil=True)
+def sort_out(factor, level, length, slack, estimate, member, expected, uncertified):
+    """Who must be looked at, given estimated correlations and how far off they are.
+
+    Fills `expected` with the members and the features estimated beyond l1, and
+    `uncertified` with those whose bound |estimate| + slack * length exceeds l1.
+    Returns how many of each.
+    """
+    few = more = 0
+    for j in range(factor.size):
+        if factor[j] == np.inf:
+            continue
+        l1, size = level * factor[j], abs(estimate[j])
+        if member[j] or size > l1:
+            expected[few] = j
+            few += 1
+        elif size + slack * length[j] > l1:
+            uncertified[more] = j
+            more += 1
+    return few, more
+
+
+@njit(cache=True, nogil=True)
+def survey(penalty, factor, level, ridge, beta, correlation, member, feasible):
+    """Fermat's conditions over all features, and FireWorks' step.
+
+    The step is the largest t in [0, 1] that keeps t u + (1 - t) f in the slab
+    |.| <= l1 of every feature outside the working set; members sit on their boundary
+    up to noise and are left out. Modified in place: feasible, which moves by it.
+    Returns the largest violation inside and outside the working set, and the step.
+    """
+    inside, outside, step = 0.0, 0.0, 1.0
+    for j in range(factor.size):
+        if factor[j] == np.inf:
+            continue
+        l1 = level * factor[j]
+        u = correlation[j] - ridge * factor[j] * beta[j]
+        met = violation(penalty, beta[j], u, l1)
+        if member[j]:
+            inside = max(inside, met)
+        elif met > 0.0:
+            outside = max(outside, met)
+            f = feasible[j] if u > 0.0 else -feasible[j]  # on the side of u
+            step = min(step, max(l1 - f, 0.0) / (abs(u) - f))
+    for j in range(factor.size):
+        if factor[j] != np.inf:
+            l1 = level * factor[j]
+            u = correlation[j] - ridge * factor[j] * beta[j]
+            f = feasible[j] + step * (u - feasible[j])
+            feasible[j] = min(max(f, -l1), l1)
+    return inside, outside, step
+
+
+@njit(cache=True, nogil=True)
+def penalty_total(penalty, factor, level, ridge, support, beta):
+    """The sum of sparse and ridge penalties; beta belongs to the support."""
+    total = 0.0
+    for k in range(support.size):
+        m, b = factor[support[k]], beta[k]
+        total += value(penalty, abs(b), level * m) + 0.5 * ridge * m * b * b
+    return total
+
+
+@njit(cache=True, nogil=True)
+def restrict(member, factor, level, ridge, norm2, beta, correlation):
+    """The problem on the working set: features, l1, l2, v, beta and q of each."""
+    working = np.flatnonzero(member)
+    factor, beta = factor[working], beta[working]
+    l1, l2 = level * factor, ridge * factor
+    return working, l1, l2, norm2[working] + l2, beta, correlation[working] - l2 * beta
 
 
 # Sums over a column may be taken in any order, which lets them be vectorised; NaN and

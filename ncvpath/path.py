@@ -205,9 +205,11 @@ def walk(problem, state, lambdas, hidden, settings):
 def finished_step(problem, state, lam, status, violation, work):
     """What the path keeps of one lambda."""
     support = np.flatnonzero(state.beta)
+    beta = state.beta[support]
+    mean_square = (problem.design.weights * state.residual) @ state.residual
+    objective = problem.objective(mean_square, lam, support, beta)
     return Step(
-        lam, support, state.beta[support], problem.mean_square(state),
-        problem.objective(state, *problem.levels(lam)), violation / problem.g0,
+        lam, support, beta, mean_square, objective, violation / problem.g0,
         status.value, work,
     )
 

@@ -108,16 +108,6 @@ def shaped(row, gamma, response_sd):
     return Penalty(row.kind, gamma * response_sd if row.name == "logsum" else gamma)
 
 
-def violations(penalty, beta, u, l1):
-    """Distance of every feature from Fermat's condition, given u = <x, r> - l2 beta."""
-    distance = np.maximum(np.abs(u) - l1, 0.0)
-    support = np.flatnonzero(beta)
-    b = beta[support]
-    slope = BY_KIND[penalty.kind].slope(np.abs(b), l1[support], penalty.shape)
-    distance[support] = np.abs(u[support] - np.sign(b) * slope)
-    return distance
-
-
 def penalties():
     """The penalties and their gamma, as a pandas DataFrame.
 

@@ -31,29 +31,25 @@ class Problem:
     lambda_max: float  # the null model is the solution from here up
     g0: float  # largest |<x_j, r0>| of a penalised feature: the unit of violations
 
-    def levels(self, lam):
-        """l1 and l2 of every feature at one lambda; l1 is inf for excluded ones."""
-        excluded = np.isinf(self.factor)
-        factor = np.where(excluded, 0.0, self.factor)
-        l1 = lam * self.alpha * factor
-        l1[excluded] = np.inf
-        return l1, lam * (1 - self.alpha) * factor
+    def units(self, lam):
+        """l1 and l2 per unit of the penalty factor."""
+        return lam * self.alpha, lam * (1 - self.alpha)
+
+    def levels(self, lam, features):
+        """l1 and l2 of features that may enter."""
+        level, ridge = self.units(lam)
+        return level * self.factor[features], ridge * self.factor[features]
 
     @property
     def growth(self):
         """The slope of the strong rule."""
         return min(BY_KIND[self.penalty.kind].growth(self.penalty.shape), MAX_GROWTH)
 
-    def objective(self, state, l1, l2):
+    def objective(self, mean_square, lam, support, beta):
         """Half the mean square of the residual plus both penalties."""
-        support = np.flatnonzero(state.beta)
-        b = state.beta[support]
-        r = BY_KIND[self.penalty.kind].value(np.abs(b), l1[support], self.penalty.shape)
-        return 0.5 * self.mean_square(state) + r.sum() + 0.5 * (l2[support] @ b**2)
-
-    def mean_square(self, state):
-        """<r, r>."""
-        return self.design.weights @ state.residual**2
+        return 0.5 * mean_square + self.design.kernels.penalty_total(
+            self.penalty, self.factor, *self.units(lam), support, beta
+        )
 
 
 @dataclass
@@ -65,6 +61,7 @@ class State:
     residual: np.ndarray  # n, response - X beta
     correlation: np.ndarray  # p, <x_j, residual>; an estimate where certified
     feasible: np.ndarray  # p, <x_j, s> of FireWorks' s: inside every slab
+    member: np.ndarray  # p, bool: the working set
     gram: GramCache
     certificates: Certificates
 
@@ -110,8 +107,8 @@ def null_state(design, response, factor):
     certificates = Certificates(design)
     correlation = certificates.learn(residual)
     return State(
-        np.inf, beta, residual, correlation, np.zeros(design.p), GramCache(design),
-        certificates,
+        np.inf, beta, residual, correlation, np.zeros(design.p), factor == 0,
+        GramCache(design), certificates,
     )
 
 

@@ -6,14 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
-from .penalties import violations
-from .working_set import (
-    default_n_added,
-    feasible_step,
-    first_set,
-    nearest_slabs,
-    strong_set,
-)
+from .working_set import default_n_added, first_set, largest, nearest_slabs
 
 # Above this many rounds at one lambda the working set is no longer pruned, so it
 # can only grow and the rounds must end.
@@ -49,7 +42,7 @@ class Limits:
 class Work:
     """What it took at one lambda."""
 
-    strong: int
+    strong: int = 0
     working_set: int = 0
     rounds: int = 0
     certified: int = 0
@@ -65,83 +58,85 @@ def solve(problem, state, lam, limits):
 
     Returns the status, the largest violation over all features, and the work done.
     """
-    l1, l2 = problem.levels(lam)
-    working, work = start(problem, state, l1, limits)
+    work = Work()
+    start(problem, state, lam, limits, work)
     # Slabs shrink with lambda, and so does what lies inside them.
     state.feasible *= lam / state.lam
     state.lam = lam
     target, best, stalled = limits.tol, np.inf, 0
     while True:
         # 1. Solve on the working set.
-        epochs, newton_steps = descend(
-            problem, state, working, l1, l2, MARGIN * target,
-            limits.max_epochs - work.epochs,
-        )
-        work.epochs += epochs
-        work.newton_steps += newton_steps
+        descend(problem, state, MARGIN * target, limits, work)
         # 2. Look at every feature that is not certified to be satisfied.
-        outside = l1 < np.inf
-        outside[working] = False
-        refresh(problem, state, working, l1, limits, work)
-        u = state.correlation - l2 * state.beta
-        distance = violations(problem.penalty, state.beta, u, l1)
-        # 3. Move FireWorks' feasible vector towards the residual.
-        work.step = feasible_step(u, state.feasible, l1, outside)
-        state.feasible += work.step * (u - state.feasible)
-        np.clip(state.feasible, -l1, l1, out=state.feasible)
+        refresh(problem, state, limits, work)
+        # 3. Measure the violations; move FireWorks' feasible vector to the residual.
+        inside, outside, work.step = survey(problem, state)
+        worst = max(inside, outside)
         # 4. Done?
-        worst = distance.max()
         if worst <= limits.tol:
             status = Status.CONVERGED
             break
         if work.epochs >= limits.max_epochs:
             status = Status.MAX_EPOCHS
             break
-        objecting = distance[outside].max(initial=0.0)
-        if objecting <= limits.tol:
-            # Nobody outside objects: the same set again, from exact correlations.
-            stalled = 0 if worst < 0.5 * best else stalled + 1
-            best, target = min(worst, best), limits.tol
-            if stalled > PATIENCE:
-                status = Status.ROUNDING
-                break
+        if outside > limits.tol:
+            # 5. Choose who works next.
+            choose(problem, state, limits, work)
+            target = inner_target(limits, target, outside)
             continue
-        # 5. Choose who works next.
-        working = choose(problem, state, u, l1, l2, working, outside, work, limits)
-        target = inner_target(limits, target, objecting)
+        # Nobody outside objects: the same set again, from exact correlations.
+        stalled = 0 if worst < 0.5 * best else stalled + 1
+        best, target = min(worst, best), limits.tol
+        if stalled > PATIENCE:
+            status = Status.ROUNDING
+            break
     work.seconds += perf_counter()
     return status, worst, work
 
 
 def rest(problem, state, lam, limits):
     """Stay with the null model, the solution from lambda_max up."""
-    l1, l2 = problem.levels(lam)
-    u = state.correlation - l2 * state.beta
-    state.lam, state.feasible = min(lam, problem.lambda_max), np.clip(u, -l1, l1)
-    worst = violations(problem.penalty, state.beta, u, l1).max()
+    state.lam = min(lam, problem.lambda_max)
+    state.member = (problem.factor == 0).astype(np.bool_)
+    worst = max(survey(problem, state)[:2])
     status = Status.CONVERGED if worst <= limits.tol else Status.ROUNDING
-    return status, worst, Work(strong=0, checked=problem.design.p, seconds=0.0)
+    return status, worst, Work(checked=problem.design.p, seconds=0.0)
 
 
-def start(problem, state, l1, limits):
-    """The working set to begin with: support, unpenalised and strong features."""
-    held = (state.beta != 0) | (problem.factor == 0)
+def start(problem, state, lam, limits, work):
+    """The working set to begin with: support, unpenalised and strong features.
+
+    The sequential strong rule expects |u_j| to move no faster than `growth` per unit
+    of l1_j. On a coarse grid that lets in everyone; the largest |u_j| / l1_j then
+    stand in for the set.
+    """
     if limits.working_set == "full":
-        return np.flatnonzero(l1 < np.inf), Work(strong=0)
+        state.member = np.isfinite(problem.factor)
+        return
+    state.member = held = (state.beta != 0) | (problem.factor == 0)
     n_added = limits.n_added or default_n_added(problem.design.p)
-    if np.isfinite(state.lam):
-        size = max(n_added, 2 * int(held.sum()))
-        l1_before, l2_before = problem.levels(state.lam)
-        u = state.correlation - l2_before * state.beta
-        strong = strong_set(u, l1, l1_before, problem.growth, size)
-    else:
+    if not np.isfinite(state.lam):
         strong = first_set(state.correlation, problem.factor, n_added)
-    held[strong] = True
-    return np.flatnonzero(held), Work(strong=strong.size)
+        held[strong] = True
+        work.strong = strong.size
+        return
+    size = max(n_added, 2 * np.count_nonzero(held))
+    cut = problem.alpha * (lam + problem.growth * (lam - state.lam))
+    member = held.copy()
+    work.strong = problem.design.kernels.mark_strong(
+        problem.factor, cut, state.correlation, member
+    )
+    if work.strong > size:
+        strong = np.flatnonzero(member & ~held)
+        reach = np.abs(state.correlation[strong]) / problem.factor[strong]
+        member = held
+        member[strong[largest(reach, size)]] = True
+        work.strong = size
+    state.member = member
 
 
-def descend(problem, state, working, l1, l2, target, max_epochs):
-    """Solve on the working set; returns the number of sweeps and Newton steps.
+def descend(problem, state, target, limits, work):
+    """Solve on the working set.
 
     The Gram matrix of the set makes n disappear from the sweeps; a set that
     outgrows n is served by residual updates instead.
@@ -149,63 +144,66 @@ def descend(problem, state, working, l1, l2, target, max_epochs):
     from .inner import descend_on_gram  # loads numba: at the first fit, not at import
 
     design, penalty = problem.design, problem.penalty
-    beta, l1, l2 = state.beta[working], l1[working], l2[working]
+    working, l1, l2, v, beta, q = design.kernels.restrict(
+        state.member, problem.factor, *problem.units(state.lam), design.norm2,
+        state.beta, state.correlation,
+    )
+    left = limits.max_epochs - work.epochs
     if working.size <= max(design.n, 1000):
-        q = state.correlation[working] - l2 * beta
-        v = design.norm2[working] + l2
-        spent = descend_on_gram(
-            state.gram, working, penalty, l1, v, beta, q, target, max_epochs
+        epochs, newton_steps = descend_on_gram(
+            state.gram, working, penalty, l1, v, beta, q, target, left
         )
+        work.newton_steps += newton_steps
     else:
-        spent = design.descend(
-            working, penalty, l1, l2, beta, state.residual, target, max_epochs
-        ), 0
+        epochs = design.descend(
+            working, penalty, l1, l2, v, beta, state.residual, target, left
+        )
     state.beta[working] = beta
-    return spent
+    work.epochs += epochs
+    work.working_set = max(work.working_set, working.size)
 
 
-def refresh(problem, state, working, l1, limits, work):
+def refresh(problem, state, limits, work):
     """Residual and correlations anew from beta, so that no rounding piles up."""
     support = np.flatnonzero(state.beta)
     fitted = problem.design.combine(support, state.beta[support])
     state.residual = problem.response - fitted
-    known = np.zeros(l1.size, dtype=bool)
-    known[working] = True
-    look = state.certificates.look(state.residual, known, l1, limits.tol)
+    level, _ = problem.units(state.lam)
+    look = state.certificates.look(
+        state.residual, state.member, problem.factor, level, limits.tol
+    )
     state.correlation = look.correlation
     work.rounds += 1
     work.checked += look.touched
-    work.certified = np.count_nonzero(~look.exact)
-    work.working_set = max(work.working_set, working.size)
+    work.certified = problem.design.p - look.exact
 
 
-def choose(problem, state, u, l1, l2, working, outside, work, limits):
+def survey(problem, state):
+    """Violations inside and outside the working set, and FireWorks' step."""
+    return problem.design.kernels.survey(
+        problem.penalty, problem.factor, *problem.units(state.lam), state.beta,
+        state.correlation, state.member, state.feasible,
+    )
+
+
+def choose(problem, state, limits, work):
     """FireWorks: prune the set to what is in use, add the nearest slabs outside."""
+    outside = np.flatnonzero(~state.member & np.isfinite(problem.factor))
+    l1, l2 = problem.levels(state.lam, outside)
+    u = state.correlation[outside]
     n_added = limits.n_added
     if n_added is None:
-        n_added = growing_n_added(u, l1, outside, work.rounds)
-    length = np.sqrt(problem.design.norm2 + l2)
-    added = nearest_slabs(
-        u, state.feasible, l1, length, np.flatnonzero(outside), n_added
-    )
-    kept = np.zeros(outside.size, dtype=bool)
+        # Twice as many in each further round, but not far beyond those that object:
+        # each nonconvex jump calls for a round of its own, and bare doubling would let
+        # in whole designs for the sake of a few features.
+        first = default_n_added(problem.design.p)
+        objecting = np.count_nonzero(np.abs(u) > l1)
+        n_added = max(first, min(first << min(work.rounds - 1, 30), 2 * objecting))
+    length = np.sqrt(problem.design.norm2[outside] + l2)
+    added = nearest_slabs(u, state.feasible[outside], l1, length, n_added)
     if limits.prune and work.rounds < PRUNING_ROUNDS:
-        kept[:] = (state.beta != 0) | (problem.factor == 0)
-    else:
-        kept[working] = True
-    kept[added] = True
-    return np.flatnonzero(kept)
-
-
-def growing_n_added(u, l1, outside, rounds):
-    """Twice as many in each further round, but not far beyond those that object.
-
-    Each nonconvex jump calls for a round of its own; without the second limit the
-    doubling would let in whole designs for the sake of a few features.
-    """
-    first = default_n_added(u.size)
-    objecting = np.count_nonzero(outside & (np.abs(u) > l1))
-    return max(first, min(first << min(rounds - 1, 30), 2 * objecting))
+        state.member = (state.beta != 0) | (problem.factor == 0)
+    state.member[outside[added]] = True
 
 
 def inner_target(limits, target, objecting):

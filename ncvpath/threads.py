@@ -28,8 +28,7 @@ class Crew:
         """Call `function(piece)` for every piece; pieces must not share outputs."""
         hands = min(self.n_threads, len(pieces))
         if hands <= 1:
-            _work_through(function, pieces)
-            return
+            return _work_through(function, pieces)
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_threads - 1, "ncvpath")
         others = [
@@ -42,6 +41,7 @@ class Crew:
             failures = [other.exception() for other in others]
         for failure in filter(None, failures):
             raise failure
+        return None
 
     def close(self):
         """Let the threads go."""

@@ -3,13 +3,19 @@
 import numpy as np
 import pytest
 
-from ncvpath.working_set import (
-    default_n_added,
-    feasible_step,
-    first_set,
-    nearest_slabs,
-    strong_set,
-)
+from ncvpath import kernels, ncvpath
+from ncvpath.penalties import Penalty
+from ncvpath.working_set import default_n_added, first_set, nearest_slabs
+
+
+def step_of(u, f, l1, outside):
+    """The step alone; factors are l1 at level 1, and the feasible vector moves."""
+    moved = f.copy()
+    *_, step = kernels.survey(
+        Penalty(0, 0.0), l1, 1.0, 0.0, np.zeros(u.size), u, ~outside, moved
+    )
+    np.testing.assert_allclose(moved, np.clip(f + step * (u - f), -l1, l1), atol=1e-15)
+    return step
 
 
 def bisected_step(u, f, l1, outside):
@@ -29,62 +35,64 @@ def test_step_is_the_largest_that_stays_in_every_slab(seed):
     l1 = rng.uniform(0.1, 2, 50)
     f, u = rng.uniform(-1, 1, 50) * l1, rng.normal(0, 1.2, 50)
     outside = rng.random(50) < 0.8
-    step = feasible_step(u, f, l1, outside)
+    step = step_of(u, f, l1, outside)
     assert step == pytest.approx(bisected_step(u, f, l1, outside), abs=1e-12)
-    moved = f + step * (u - f)
-    assert (np.abs(moved) <= l1 * (1 + 1e-12))[outside].all()
 
 
 def test_step_is_one_when_nobody_outside_objects():
     u, l1 = np.array([0.5, 9.0]), np.ones(2)
-    assert feasible_step(u, np.zeros(2), l1, np.array([True, False])) == 1.0
+    assert step_of(u, np.zeros(2), l1, np.array([True, False])) == 1.0
 
 
 def test_step_is_zero_at_a_boundary_and_safe_when_u_equals_f():
     l1, outside = np.ones(2), np.ones(2, dtype=bool)
     f = np.array([1.0, 0.0])
-    assert feasible_step(np.array([1.5, 0.0]), f, l1, outside) == 0.0
-    assert feasible_step(f, f, l1, outside) == 1.0
+    assert step_of(np.array([1.5, 0.0]), f, l1, outside) == 0.0
+    assert step_of(f, f, l1, outside) == 1.0
+
+
+def test_survey_measures_violations_inside_and_outside():
+    factor = np.array([1.0, 1.0, 1.0, np.inf, 0.0])
+    beta = np.array([2.0, 0.0, 0.0, 0.0, 0.0])
+    u = np.array([0.7, 1.4, 0.2, 9.0, -0.3])
+    member = np.array([True, False, False, False, True])
+    inside, outside, step = kernels.survey(
+        Penalty(0, 0.0), factor, 1.0, 0.1, beta, u + 0.1 * beta, member, np.zeros(5)
+    )
+    assert (inside, outside) == (pytest.approx(0.3), pytest.approx(0.4))
+    assert step == pytest.approx(1 / 1.4)
 
 
 def test_nearest_slabs_divide_by_the_length_of_the_column():
     l1, f = np.ones(4), np.array([0.9, 0.5, 0.0, -0.8])
     length = np.array([0.1, 1.0, 10.0, 1.0])
     # Distances 1, 0.5, 0.1 and 0.2.
-    added = nearest_slabs(f, f, l1, length, np.arange(4), 2)
-    assert sorted(added) == [2, 3]
+    assert sorted(nearest_slabs(f, f, l1, length, 2)) == [2, 3]
 
 
 def test_all_blocking_features_enter_even_beyond_n_added():
     l1, f = np.ones(6), np.array([1.0, 0.2, -1.0, 0.3, 1.0 - 1e-15, 0.0])
-    added = nearest_slabs(2 * f, f, l1, np.ones(6), np.arange(6), 1)
-    assert sorted(added) == [0, 2, 4]
+    assert sorted(nearest_slabs(2 * f, f, l1, np.ones(6), 1)) == [0, 2, 4]
 
 
 def test_at_lambda_zero_the_largest_violations_enter_first():
     u = np.array([0.1, -3.0, 2.0, 0.5])
-    added = nearest_slabs(u, np.zeros(4), np.zeros(4), np.ones(4), np.arange(4), 2)
-    assert sorted(added) == [1, 2]
+    assert sorted(nearest_slabs(u, np.zeros(4), np.zeros(4), np.ones(4), 2)) == [1, 2]
 
 
-def test_strong_rule_keeps_what_can_reach_the_new_lambda():
-    u = np.array([0.95, 0.85, 0.79, 0.2])
-    l1, before = np.full(4, 0.9), np.ones(4)
-    assert list(strong_set(u, l1, before, 1.0, 10)) == [0, 1]
-    assert list(strong_set(u, l1, before, 1.5, 10)) == [0, 1, 2]
+def test_strong_rule_marks_penalised_features_above_the_cut():
+    factor = np.array([1.0, 1.0, 2.0, np.inf, 0.0, 1.0])
+    u = np.array([0.95, -0.85, 1.5, 5.0, 5.0, 0.1])
+    member = np.array([False, False, False, False, False, True])
+    assert kernels.mark_strong(factor, 0.8, u, member) == 2
+    assert list(member) == [True, True, False, False, False, True]
 
 
-def test_strong_rule_on_a_coarse_grid_keeps_the_largest_only():
-    u = np.array([0.1, 0.5, 0.3, 0.9, 0.2])
-    strong = strong_set(u, np.full(5, 0.01), np.ones(5), 1.0, 2)
-    assert sorted(strong) == [1, 3]
-
-
-def test_excluded_and_unpenalised_features_are_never_strong():
-    u = np.full(3, 5.0)
-    l1, before = np.array([np.inf, 0.0, 1.0]), np.array([np.inf, 0.0, 2.0])
-    assert list(strong_set(u, l1, before, 1.0, 3)) == [2]
-    assert list(first_set(u, np.array([np.inf, 0.0, 1.0]), 3)) == [2]
+def test_on_a_coarse_grid_the_strong_set_stays_small(wide):
+    X, y = wide
+    path = ncvpath(X, y, penalty="lasso", lambdas=[1.0, 0.02], n_added=5)
+    assert path.screening["strong"].iloc[-1] <= max(5, 2 * path.df[0])
+    assert path.converged.all()
 
 
 def test_first_set_weighs_by_the_factor():

@@ -1,0 +1,1 @@
+"""Races against peers; run from a clone with the extra `.[bench]` installed."""
