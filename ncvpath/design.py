@@ -72,11 +72,11 @@ class DenseDesign:
         out = np.zeros((rows.size, columns.size))
         height = max(PIECE // max(columns.size, 1), 256)
         for top in range(0, self.n, height):
-            these = slice(top, top + height)
-            right = self._block(these, columns) * self.weights[these, None]
+            right = self._block(columns, top, height)
+            right *= self.weights[top : top + height]
 
-            def one_piece(piece, these=these, right=right):
-                out[piece] += self._block(these, rows[piece]).T @ right
+            def one_piece(piece, top=top, right=right):
+                out[piece] += self._block(rows[piece], top, height) @ right.T
 
             self.crew.run(one_piece, pieces(min(height, self.n), rows.size))
         return out
@@ -96,7 +96,7 @@ class DenseDesign:
 
     def columns(self, features):
         """The standardized columns, n x |features|."""
-        return self._block(slice(None), features)
+        return self._block(features, 0, self.n).T
 
     def descend(
         self, features, penalty, l1, l2, v, beta, residual, target, max_epochs
@@ -112,8 +112,13 @@ class DenseDesign:
         coefficients = beta / self.scale[features]
         return coefficients, response_mean - self.center[features] @ coefficients
 
-    def _block(self, rows, features):
-        return (self.X[rows, features] - self.center[features]) / self.scale[features]
+    def _block(self, features, top, height):
+        """Standardized columns as rows, `height` observations from `top` on."""
+        out = np.empty((features.size, min(height, self.n - top)))
+        self.kernels.copy_columns(
+            self.flat, features, self.center, self.scale, top, out
+        )
+        return out
 
 
 def pieces(depth, length):
@@ -127,32 +132,23 @@ def dense_design(X, weights, intercept, standardize, crew):
     from . import kernels  # numba loads here: at the first fit, not at import
 
     n, p = X.shape
-    center, scale = np.zeros(p), np.zeros(p)
-    constant = np.zeros(p, dtype=bool)
-    counted = weights > 0
+    view = X.view()
+    view.flags.writeable = False
+    flat = view.reshape(-1, order="F")
+    center, scale, peak = np.empty((3, p))
 
     def one_piece(piece):
-        block = X[:, piece]
-        if intercept:
-            mean = weights @ block
-            block = block - mean
-            # A second pass takes away what rounding left of the mean.
-            shift = weights @ block
-            block -= shift
-            center[piece] = mean + shift
-        # Dividing by the peak first keeps the squares of any scale representable.
-        peak = np.abs(block[counted]).max(axis=0)
-        constant[piece] = peak <= ROUNDING * np.abs(center[piece])
-        peak[peak == 0] = 1.0
-        scale[piece] = peak * np.sqrt(weights @ (block / peak) ** 2)
+        kernels.measure_columns(
+            flat, piece.start, weights, intercept, center[piece], scale[piece],
+            peak[piece],
+        )
 
     crew.run(one_piece, pieces(n, p))
+    constant = peak <= ROUNDING * np.abs(center)
     constant |= scale == 0
     scale[constant] = 1.0
     norm2 = np.ones(p) if standardize else scale**2
-    view = X.view()
-    view.flags.writeable = False
     return DenseDesign(
         view, weights, center, scale if standardize else np.ones(p), norm2, constant,
-        crew, view.reshape(-1, order="F"), kernels,
+        crew, flat, kernels,
     )

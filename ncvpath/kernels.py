@@ -192,29 +192,38 @@ def apply_change(gram, slots, v, support, change, beta, q):
 
 
 @njit(cache=True, nogil=True)
-def settle_support(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
-    """Sweep the nonzero coordinates alone until their violation is <= target.
+def enlarge(small, gram, slots, active, known, size):
+    """The active set's own Gram matrix, of which `small` holds what was known.
 
-    They get a small contiguous Gram matrix of their own. Modified in place: beta,
-    q (of all coordinates). Returns the number of sweeps.
+    Never larger than needed: sweeps want it contiguous.
     """
-    support = np.flatnonzero(beta)
-    size = support.size
-    if size == 0 or max_epochs <= 0:
-        return 0
-    small = np.empty((size, size))
-    for j in range(size):
-        for k in range(size):
-            small[j, k] = gram[slots[support[j]], slots[support[k]]]
-    l1_s, v_s, beta_s, q_s = l1[support], v[support], beta[support], q[support]
+    if size == known:
+        return small
+    grown = np.empty((size, size))
+    grown[:known, :known] = small
+    for j in range(known, size):
+        row = gram[slots[active[j]]]
+        for k in range(j + 1):
+            grown[j, k] = grown[k, j] = row[slots[active[k]]]
+    return grown
+
+
+@njit(cache=True, nogil=True)
+def settle_active(small, gram, slots, penalty, l1, v, beta, q, active, target, most):
+    """Sweep the active coordinates alone until their violation is <= target.
+
+    `small` is their own contiguous Gram matrix. Modified in place: beta, q (of all
+    coordinates). Returns the number of sweeps, at most `most`.
+    """
+    l1_a, v_a, beta_a, q_a = l1[active], v[active], beta[active], q[active]
     epochs = 0
-    while epochs < max_epochs:
+    while epochs < most:
         epochs += 1
-        if sweep(small, penalty, l1_s, v_s, beta_s, q_s) <= target:
+        if sweep(small, penalty, l1_a, v_a, beta_a, q_a) <= target:
             break
-    apply_change(gram, slots, v, support, beta_s - beta[support], beta, q)
-    beta[support] = beta_s
-    q[support] = q_s
+    apply_change(gram, slots, v, active, beta_a - beta[active], beta, q)
+    beta[active] = beta_a
+    q[active] = q_a
     return epochs
 
 
@@ -253,10 +262,20 @@ def descend_gram(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
     `gram[slots[j], slots[k]]` is <x_j, x_k>. Modified in place: beta, q.
     Returns the number of sweeps and the largest violation left.
     """
-    epochs = 0
+    epochs = size = 0
+    active = np.empty(beta.size, dtype=np.int64)  # ever nonzero here, in order of entry
+    is_active = np.zeros(beta.size, dtype=np.bool_)
+    small = np.empty((0, 0))
     while True:
-        epochs += settle_support(
-            gram, slots, penalty, l1, v, beta, q, target, max_epochs - epochs - 1
+        known = size
+        for j in range(beta.size):
+            if beta[j] != 0.0 and not is_active[j]:
+                active[size], is_active[j] = j, True
+                size += 1
+        small = enlarge(small, gram, slots, active, known, size)
+        epochs += settle_active(
+            small, gram, slots, penalty, l1, v, beta, q, active[:size], target,
+            max_epochs - epochs - 1,
         )
         epochs += 1
         if sweep_all(gram, slots, penalty, l1, v, beta, q) <= target:
@@ -370,6 +389,49 @@ def column_dots(X, features, center, vector, out):
         for i in range(n):
             total += vector[i] * (column[i] - c)
         out[k] = total
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def measure_columns(X, first, weights, intercept, center, scale, peak):
+    """Mean, root mean square about it and largest distance from it, column by column.
+
+    Columns first, first + 1, ... fill center, scale and peak. The mean is taken twice,
+    the second time of what the first left, and squares are of entries divided by the
+    peak, so that any scale is representable.
+    """
+    n = weights.size
+    for k in range(center.size):
+        column = X[(first + k) * n : (first + k + 1) * n]
+        mean = 0.0
+        if intercept:
+            for i in range(n):
+                mean += weights[i] * column[i]
+            shift = 0.0
+            for i in range(n):
+                shift += weights[i] * (column[i] - mean)
+            mean += shift
+        top = 0.0
+        for i in range(n):
+            if weights[i] > 0.0:
+                top = max(top, abs(column[i] - mean))
+        total = 0.0
+        if top > 0.0:
+            for i in range(n):
+                if weights[i] > 0.0:
+                    total += weights[i] * ((column[i] - mean) / top) ** 2
+        center[k], scale[k], peak[k] = mean, top * math.sqrt(total), top
+
+
+@njit(cache=True, nogil=True)
+def copy_columns(X, features, center, scale, top, out):
+    """Write the standardized columns, from row `top` on, to the rows of out."""
+    n = X.size // center.size
+    for k in range(features.size):
+        j = features[k]
+        column = X[j * n + top : j * n + top + out.shape[1]]
+        c, s = center[j], scale[j]
+        for i in range(out.shape[1]):
+            out[k, i] = (column[i] - c) / s
 
 
 @njit(cache=True, nogil=True)
