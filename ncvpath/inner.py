@@ -2,9 +2,6 @@
 
 import numpy as np
 
-from . import kernels
-from .newton import newton_change
-
 # Turns of sweeps and Newton without halving the violation after which only rounding
 # is left to fight, which a look at exact correlations does better.
 MAX_IDLE = 30
@@ -18,6 +15,7 @@ def descend_on_gram(cache, working, penalty, l1, v, beta, q, target, max_epochs)
     much as a Newton step would, one is tried (so at most twice the cheaper of the
     two is spent), and after a refusal the next waits longer.
     """
+    kernels = cache.design.kernels
     slots = cache.slots(working)
     epochs = newton_steps = idle = 0
     patience, best = 1.0, np.inf
@@ -32,6 +30,8 @@ def descend_on_gram(cache, working, penalty, l1, v, beta, q, target, max_epochs)
         best = min(best, worst)
         if worst <= target or epochs >= max_epochs or idle > MAX_IDLE:
             return epochs, newton_steps
+        from .newton import newton_change  # loads scipy: when first needed
+
         support = np.flatnonzero(beta)
         gram = cache.array[np.ix_(slots[support], slots[support])]
         change = newton_change(

@@ -189,7 +189,7 @@ def walk(problem, state, lambdas, hidden, settings):
             outcome = solve(problem, state, lam, limits)
         if k < hidden.size:
             continue
-        df = np.count_nonzero(state.beta)
+        df = state.support.size
         if settings.dfmax is not None and df > settings.dfmax:
             if not steps:
                 raise ValueError(
@@ -204,8 +204,7 @@ def walk(problem, state, lambdas, hidden, settings):
 
 def finished_step(problem, state, lam, status, violation, work):
     """What the path keeps of one lambda."""
-    support = np.flatnonzero(state.beta)
-    beta = state.beta[support]
+    support, beta = state.support, state.beta[state.support]
     mean_square = (problem.design.weights * state.residual) @ state.residual
     objective = problem.objective(mean_square, lam, support, beta)
     return Step(

@@ -5,6 +5,7 @@ Nothing here is special to least squares but the residual.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,10 +41,15 @@ class Problem:
         level, ridge = self.units(lam)
         return level * self.factor[features], ridge * self.factor[features]
 
-    @property
+    @cached_property
     def growth(self):
         """The slope of the strong rule."""
         return min(BY_KIND[self.penalty.kind].growth(self.penalty.shape), MAX_GROWTH)
+
+    @cached_property
+    def free(self):
+        """Which features are not penalised."""
+        return self.factor == 0
 
     def objective(self, mean_square, lam, support, beta):
         """Half the mean square of the residual plus both penalties."""
@@ -58,6 +64,7 @@ class State:
 
     lam: float
     beta: np.ndarray  # p, on the standardized scale
+    support: np.ndarray  # where it is not zero
     residual: np.ndarray  # n, response - X beta
     correlation: np.ndarray  # p, <x_j, residual>; an estimate where certified
     feasible: np.ndarray  # p, <x_j, s> of FireWorks' s: inside every slab
@@ -107,8 +114,8 @@ def null_state(design, response, factor):
     certificates = Certificates(design)
     correlation = certificates.learn(residual)
     return State(
-        np.inf, beta, residual, correlation, np.zeros(design.p), factor == 0,
-        GramCache(design), certificates,
+        np.inf, beta, np.flatnonzero(beta), residual, correlation, np.zeros(design.p),
+        factor == 0, GramCache(design), certificates,
     )
 
 

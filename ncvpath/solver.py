@@ -6,9 +6,10 @@ from time import perf_counter
 
 import numpy as np
 
+from .inner import descend_on_gram
 from .working_set import default_n_added, first_set, largest, nearest_slabs
 
-# From this round on at one lambda the working set is no longer pruned: it can only grow,
+# From this round on at one lambda the working set is not pruned: it can only grow,
 # so the rounds must end. (Deep in the nonconvex region features come and go; with
 # pruning in every round they did so up to 22 times at one lambda, without, 9 times.)
 PRUNING_ROUNDS = 2
@@ -98,7 +99,7 @@ def solve(problem, state, lam, limits):
 def rest(problem, state, lam, limits):
     """Stay with the null model, the solution from lambda_max up."""
     state.lam = min(lam, problem.lambda_max)
-    state.member = (problem.factor == 0).astype(np.bool_)
+    state.member = problem.free
     worst = max(survey(problem, state)[:2])
     status = Status.CONVERGED if worst <= limits.tol else Status.ROUNDING
     return status, worst, Work(checked=problem.design.p, seconds=0.0)
@@ -114,19 +115,21 @@ def start(problem, state, lam, limits, work):
     if limits.working_set == "full":
         state.member = np.isfinite(problem.factor)
         return
-    state.member = held = (state.beta != 0) | (problem.factor == 0)
+    held = (state.beta != 0) | problem.free
     n_added = limits.n_added or default_n_added(problem.design.p)
-    if not np.isfinite(state.lam):
+    if state.lam == np.inf:
         strong = first_set(state.correlation, problem.factor, n_added)
         held[strong] = True
-        work.strong = strong.size
+        state.member, work.strong = held, strong.size
         return
-    size = max(n_added, 2 * np.count_nonzero(held))
     cut = problem.alpha * (lam + problem.growth * (lam - state.lam))
     member = held.copy()
     work.strong = problem.design.kernels.mark_strong(
         problem.factor, cut, state.correlation, member
     )
+    size = n_added
+    if work.strong > size:
+        size = max(size, 2 * np.count_nonzero(held))
     if work.strong > size:
         strong = np.flatnonzero(member & ~held)
         reach = np.abs(state.correlation[strong]) / problem.factor[strong]
@@ -142,8 +145,6 @@ def descend(problem, state, target, limits, work):
     The Gram matrix of the set makes n disappear from the sweeps; a set that
     outgrows n is served by residual updates instead.
     """
-    from .inner import descend_on_gram  # loads numba: at the first fit, not at import
-
     design, penalty = problem.design, problem.penalty
     working, l1, l2, v, beta, q = design.kernels.restrict(
         state.member, problem.factor, *problem.units(state.lam), design.norm2,
@@ -166,8 +167,8 @@ def descend(problem, state, target, limits, work):
 
 def refresh(problem, state, limits, work):
     """Residual and correlations anew from beta, so that no rounding piles up."""
-    support = np.flatnonzero(state.beta)
-    fitted = problem.design.combine(support, state.beta[support])
+    state.support = state.beta.nonzero()[0]
+    fitted = problem.design.combine(state.support, state.beta[state.support])
     state.residual = problem.response - fitted
     level, _ = problem.units(state.lam)
     look = state.certificates.look(
@@ -203,7 +204,7 @@ def choose(problem, state, limits, work):
     length = np.sqrt(problem.design.norm2[outside] + l2)
     added = nearest_slabs(u, state.feasible[outside], l1, length, n_added)
     if limits.prune and work.rounds < PRUNING_ROUNDS:
-        state.member = (state.beta != 0) | (problem.factor == 0)
+        state.member = (state.beta != 0) | problem.free
     state.member[outside[added]] = True
 
 

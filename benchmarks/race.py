@@ -1,0 +1,173 @@
+"""Race ncvpath against its peers: `python -m benchmarks.race`.
+
+Every contestant fits the same 100 lambdas down to 0.05 lambda_max on the same
+standardized columns. Peers' tolerances are tightened until the *measured* violation of
+Fermat's conditions, over all features and lambdas, is at most 1e-6 lambda_max; runs are
+interleaved and the median of the repeats is reported. `--work` prints counts that do
+not depend on the machine instead.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ncvpath import ncvpath
+from ncvpath.penalties import PENALTIES
+
+from .contestants import installed
+from .problems import PROBLEMS
+
+GOAL = 1e-6
+US = "ncvpath"
+
+
+def main(arguments=None):
+    """Run the race and write table and chart."""
+    options = parse(arguments)
+    for name in options.problems:
+        if PROBLEMS[name]() is None:
+            print(f"{name}: skipped, the data are not here", file=sys.stderr)
+            options.problems = [n for n in options.problems if n != name]
+    if options.work:
+        print(work_table(options.problems, options.penalties).to_string())
+        return
+    contestants, absent = installed()
+    if absent:
+        print(f"not installed: {', '.join(absent)}", file=sys.stderr)
+    rows = []
+    for name in options.problems:
+        X, y = PROBLEMS[name]()
+        for penalty in options.penalties:
+            rows += race(name, X, y, penalty, contestants, options.repeats)
+            print(pd.DataFrame(rows[-1:]).to_string(header=False), file=sys.stderr)
+    report(pd.DataFrame(rows), options.out)
+
+
+def parse(arguments):
+    """Command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.race")
+    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=[*PROBLEMS])
+    parser.add_argument(
+        "--penalties", nargs="+", default=["lasso", "MCP", "SCAD", "logsum"],
+        choices=["lasso", "MCP", "SCAD", "logsum"],
+    )
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--work", action="store_true", help="counts, not seconds")
+    parser.add_argument("--out", type=Path, default=Path("race"), metavar="DIR")
+    return parser.parse_args(arguments)
+
+
+def race(name, X, y, penalty, contestants, repeats):
+    """Rows of one problem and penalty."""
+    g0 = np.abs(X.T @ y).max() / X.shape[0]
+    lambdas = g0 * np.geomspace(1, 0.05, 100)
+    running = []
+    for one in contestants:
+        if penalty in one.penalties:
+            tol, violation = calibrate(one, X, y, penalty, lambdas, g0)
+            running.append((one, tol, violation, []))
+    for _ in range(repeats):
+        for one, tol, _, seconds in running:
+            seconds.append(one.run(X, y, penalty, lambdas, tol)[0])
+    ours = np.median(next(s for one, _, _, s in running if one.name == US))
+    return [
+        {
+            "problem": name, "penalty": penalty, "contestant": one.name,
+            "seconds": np.median(seconds), "ratio": np.median(seconds) / ours,
+            "violation": violation, "tol": tol,
+        }
+        for one, tol, violation, seconds in running
+    ]
+
+
+def calibrate(one, X, y, penalty, lambdas, g0):
+    """The loosest tolerance that meets the goal, or the tightest there is."""
+    for tol in one.tolerances(g0):
+        _, beta = one.run(X, y, penalty, lambdas, tol)
+        violation = largest_violation(X, y, penalty, lambdas, beta) / g0
+        if violation <= GOAL:
+            break
+    return tol, violation
+
+
+def largest_violation(X, y, penalty, lambdas, beta):
+    """Fermat's conditions over all features and lambdas, in plain NumPy."""
+    row = PENALTIES[penalty.lower()]
+    shape = row.gamma or 0.0
+    if penalty == "logsum":
+        shape *= np.sqrt((y**2).mean())
+    worst = 0.0
+    for k in range(beta.shape[1]):
+        b = beta[:, [k]]
+        b = np.asarray(b.toarray() if hasattr(b, "toarray") else b).ravel()
+        u = X.T @ (y - X @ b) / y.size
+        slope = np.sign(b) * row.slope(np.abs(b), lambdas[k], shape)
+        at_zero = np.maximum(np.abs(u) - lambdas[k], 0)
+        worst = max(worst, np.where(b == 0, at_zero, np.abs(u - slope)).max())
+    return worst
+
+
+def work_table(problems, penalties):
+    """Columns correlated (in passes over X), rounds, sweeps and Newton steps."""
+    rows = {}
+    for name in problems:
+        X, y = PROBLEMS[name]()
+        for penalty in penalties:
+            path = ncvpath(X, y, penalty=penalty, standardize=False, intercept=False,
+                           convex=False, lambda_min_ratio=0.05)
+            total = path.screening.sum()
+            rows[name, penalty] = {
+                "passes": round(total["checked"] / X.shape[1], 1),
+                "rounds": int(total["rounds"]),
+                "epochs": int(total["epochs"]),
+                "newton_steps": int(total["newton_steps"]),
+                "largest_set": int(path.screening["working_set"].max()),
+                "violation": path.violation.max(),
+            }
+    return pd.DataFrame(rows).T
+
+
+def report(table, folder):
+    """Print the table of ratios; write CSV and chart."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table.to_csv(folder / "race.csv", index=False)
+    shown = table.assign(
+        text=[
+            f"{row.seconds:.3f} s" if row.contestant == US
+            else f"{row.ratio:.1f}x"
+            + ("" if row.violation <= GOAL else f" ({row.violation:.0e})")
+            for row in table.itertuples()
+        ]
+    ).pivot(index=["problem", "penalty"], columns="contestant", values="text")
+    print(shown.fillna("").to_string())
+    print("\nseconds for ncvpath, times as long for the others;")
+    print(f"in parentheses the measured violation where above {GOAL:g} lambda_max")
+    chart(table).savefig(folder / "race.png", dpi=150)
+    print(f"\nwritten: {folder / 'race.csv'}, {folder / 'race.png'}")
+
+
+def chart(table):
+    """Bars: how many times as long each peer takes."""
+    from matplotlib.figure import Figure
+
+    peers = table[~table["contestant"].str.startswith(US)]
+    penalties = list(dict.fromkeys(peers["penalty"]))
+    figure = Figure(figsize=(9, 1.2 + 2.4 * len(penalties)), layout="constrained")
+    panels = figure.subplots(len(penalties), 1, squeeze=False)[:, 0]
+    for ax, penalty in zip(panels, penalties):
+        wide = peers[peers["penalty"] == penalty].pivot(
+            index="problem", columns="contestant", values="ratio"
+        )
+        wide = wide.loc[[p for p in PROBLEMS if p in wide.index]]
+        wide.plot.bar(ax=ax, width=0.8, rot=15, logy=True, legend=True)
+        ax.axhline(1, color="black", linewidth=0.8)
+        ax.set(title=penalty, xlabel="", ylabel="times ncvpath")
+        ax.legend(frameon=False, fontsize="small", ncols=3)
+    return figure
+
+
+if __name__ == "__main__":
+    main()
