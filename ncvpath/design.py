@@ -6,11 +6,11 @@ all digits when a column's mean is far from zero. All inner products are
 <a, b> = sum_i w_i a_i b_i with weights summing to one, and `x_j` below means the
 standardized column (X_j - center_j) / scale_j.
 
-    correlate(r)        <x_j, r> for every feature, or for some
-    gram(A, B)          <x_a, x_b>
-    combine(A, beta)    X_A beta
-    columns(A)          the standardized columns themselves, for a few features
-    descend(...)        coordinate descent with residual updates on the columns
+    correlate(r)          <x_j, r> for every feature, or for some
+    gram(A, B)            <x_a, x_b>
+    residual(y, A, beta)  y - X_A beta
+    columns(A)            the standardized columns themselves, for a few features
+    descend(...)          coordinate descent with residual updates on the columns
 """
 
 from dataclasses import dataclass
@@ -39,6 +39,7 @@ class DenseDesign:
     constant: np.ndarray  # p, bool: columns without variation, not to be used
     crew: Crew
     flat: np.ndarray  # X column after column, a view
+    everyone: np.ndarray  # p, 0, 1, 2, ...
     kernels: ModuleType  # the compiled code
 
     @property
@@ -54,17 +55,17 @@ class DenseDesign:
     def correlate(self, residual, features=None):
         """<x_j, residual> for every feature, or for some."""
         if features is None:
-            features = np.arange(self.p)
+            features = self.everyone
         weighted = self.weights * residual
         out = np.empty(features.size)
 
         def one_piece(piece):
             self.kernels.column_dots(
-                self.flat, features[piece], self.center, weighted, out[piece]
+                self.flat, features[piece], self.center, self.scale, weighted,
+                out[piece],
             )
 
         self.crew.run(one_piece, pieces(self.n, features.size))
-        out /= self.scale[features]
         return out
 
     def gram(self, rows, columns):
@@ -81,14 +82,14 @@ class DenseDesign:
             self.crew.run(one_piece, pieces(min(height, self.n), rows.size))
         return out
 
-    def combine(self, features, beta):
-        """X_A beta."""
-        out = np.zeros(self.n)
-        steps = beta / self.scale[features]
+    def residual(self, response, features, beta):
+        """The response minus X_A beta."""
+        out = response.copy()
 
         def one_piece(piece):
-            self.kernels.add_columns(
-                self.flat, features, self.center, steps, piece.start, out[piece]
+            self.kernels.subtract_columns(
+                self.flat, features, self.center, self.scale, beta, piece.start,
+                out[piece],
             )
 
         self.crew.run(one_piece, pieces(features.size, self.n))
@@ -123,6 +124,8 @@ class DenseDesign:
 
 def pieces(depth, length):
     """Fixed slices of range(length), about PIECE numbers each at that depth."""
+    if depth * length <= PIECE:
+        return (slice(0, length),)
     width = max(PIECE // max(depth, 1), 1)
     return [slice(left, min(left + width, length)) for left in range(0, length, width)]
 
@@ -150,5 +153,5 @@ def dense_design(X, weights, intercept, standardize, crew):
     norm2 = np.ones(p) if standardize else scale**2
     return DenseDesign(
         view, weights, center, scale if standardize else np.ones(p), norm2, constant,
-        crew, flat, kernels,
+        crew, flat, np.arange(p), kernels,
     )

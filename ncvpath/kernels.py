@@ -16,6 +16,8 @@ import math
 import numpy as np
 from numba import njit
 
+# Sweeps that an extrapolation looks back on.
+DEPTH = 5
 # The kinds of penalty; penalties.py holds the same codes in its table.
 LASSO, MCP, SCAD, LOGSUM, CAPPED = range(5)
 
@@ -209,6 +211,62 @@ def enlarge(small, gram, slots, active, known, size):
 
 
 @njit(cache=True, nogil=True)
+def mixing_weights(points):
+    """Weights, of sum 1, that make the mixed step between the points smallest.
+
+    Minimises |sum_i c_i (x_{i+1} - x_i)|: Anderson's extrapolation. Returns zeros where
+    the steps are too much alike to tell.
+    """
+    depth = points.shape[0] - 1
+    matrix, c = np.empty((depth, depth)), np.ones(depth)
+    for i in range(depth):
+        for k in range(i + 1):
+            dot = 0.0
+            for j in range(points.shape[1]):
+                dot += (points[i + 1, j] - points[i, j]) * (
+                    points[k + 1, j] - points[k, j]
+                )
+            matrix[i, k] = matrix[k, i] = dot
+    # Elimination without pivoting, which a positive definite matrix does not need.
+    for i in range(depth):
+        if matrix[i, i] <= 1e-14 * matrix[0, 0]:
+            return np.zeros(depth)
+        for k in range(i + 1, depth):
+            share = matrix[k, i] / matrix[i, i]
+            c[k] -= share * c[i]
+            for j in range(i, depth):
+                matrix[k, j] -= share * matrix[i, j]
+    for i in range(depth - 1, -1, -1):
+        for k in range(i + 1, depth):
+            c[i] -= matrix[i, k] * c[k]
+        c[i] /= matrix[i, i]
+    return c / c.sum()
+
+
+@njit(cache=True, nogil=True)
+def extrapolate(penalty, l1, betas, qs, beta, q):
+    """Jump to Anderson's extrapolation of past sweeps if the objective falls.
+
+    `betas` and `qs` hold consecutive points, the last of which is (beta, q). q is
+    affine in beta, so it is mixed with the same weights, and the smooth part of the
+    objective changes by -change' (q_old + q_new) / 2. Modified in place: beta, q.
+    """
+    c = mixing_weights(betas)
+    mixed, mixed_q = np.zeros(beta.size), np.zeros(beta.size)
+    for i in range(c.size):
+        mixed += c[i] * betas[i + 1]
+        mixed_q += c[i] * qs[i + 1]
+    rise = 0.0
+    for j in range(beta.size):
+        old, new = beta[j], mixed[j]
+        rise -= 0.5 * (new - old) * (q[j] + mixed_q[j])
+        rise += value(penalty, abs(new), l1[j]) - value(penalty, abs(old), l1[j])
+    if rise < 0.0 and c.any():
+        beta[:] = mixed
+        q[:] = mixed_q
+
+
+@njit(cache=True, nogil=True)
 def settle_active(small, gram, slots, penalty, l1, v, beta, q, active, target, most):
     """Sweep the active coordinates alone until their violation is <= target.
 
@@ -216,11 +274,17 @@ def settle_active(small, gram, slots, penalty, l1, v, beta, q, active, target, m
     coordinates). Returns the number of sweeps, at most `most`.
     """
     l1_a, v_a, beta_a, q_a = l1[active], v[active], beta[active], q[active]
-    epochs = 0
+    betas, qs = np.empty((2, DEPTH + 1, active.size))
+    epochs = kept = 0
     while epochs < most:
         epochs += 1
         if sweep(small, penalty, l1_a, v_a, beta_a, q_a) <= target:
             break
+        betas[kept], qs[kept] = beta_a, q_a
+        kept += 1
+        if kept == DEPTH + 1:
+            extrapolate(penalty, l1_a, betas, qs, beta_a, q_a)
+            kept = 0
     apply_change(gram, slots, v, active, beta_a - beta[active], beta, q)
     beta[active] = beta_a
     q[active] = q_a
@@ -368,9 +432,12 @@ def penalty_total(penalty, factor, level, ridge, support, beta):
 def restrict(member, factor, level, ridge, norm2, beta, correlation):
     """The problem on the working set: features, l1, l2, v, beta and q of each."""
     working = np.flatnonzero(member)
-    factor, beta = factor[working], beta[working]
-    l1, l2 = level * factor, ridge * factor
-    return working, l1, l2, norm2[working] + l2, beta, correlation[working] - l2 * beta
+    l1, l2, v, b, q = np.empty((5, working.size))
+    for k in range(working.size):
+        j = working[k]
+        l1[k], l2[k], b[k] = level * factor[j], ridge * factor[j], beta[j]
+        v[k], q[k] = norm2[j] + l2[k], correlation[j] - l2[k] * b[k]
+    return working, l1, l2, v, b, q
 
 
 # Sums over a column may be taken in any order, which lets them be vectorised; NaN and
@@ -379,8 +446,8 @@ SUMS = {"reassoc", "contract"}
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def column_dots(X, features, center, vector, out):
-    """Set out[k] = vector @ (X[:, features[k]] - center[features[k]])."""
+def column_dots(X, features, center, scale, vector, out):
+    """Set out[k] = vector @ (X_j - center_j) / scale_j, j = features[k]."""
     n = vector.size
     for k in range(features.size):
         j = features[k]
@@ -388,7 +455,7 @@ def column_dots(X, features, center, vector, out):
         total = 0.0
         for i in range(n):
             total += vector[i] * (column[i] - c)
-        out[k] = total
+        out[k] = total / scale[j]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -435,14 +502,15 @@ def copy_columns(X, features, center, scale, top, out):
 
 
 @njit(cache=True, nogil=True)
-def add_columns(X, features, center, steps, top, out):
-    """Add (X[:, features] - center[features]) @ steps, from row `top` on, to out."""
+def subtract_columns(X, features, center, scale, beta, top, out):
+    """Take X_A beta, standardized and from row `top` on, from out."""
     n = X.size // center.size
     for k in range(features.size):
-        j, step = features[k], steps[k]
-        column, c = X[j * n + top : j * n + top + out.size], center[j]
+        j = features[k]
+        column, c, step = X[j * n + top : j * n + top + out.size], center[j], beta[k]
+        step /= scale[j]
         for i in range(out.size):
-            out[i] += step * (column[i] - c)
+            out[i] -= step * (column[i] - c)
 
 
 @njit(cache=True, nogil=True)

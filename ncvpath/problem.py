@@ -103,14 +103,13 @@ def pose(data, settings, crew):
 def null_state(design, response, factor):
     """The model of the unpenalised features alone, fitted by least squares."""
     beta = np.zeros(design.p)
-    residual = response.copy()
     free = np.flatnonzero(factor == 0)
     if free.size:
         root = np.sqrt(design.weights)
         length = np.sqrt(design.norm2[free])
         columns = design.columns(free) / length * root[:, None]
         beta[free] = np.linalg.lstsq(columns, response * root)[0] / length
-        residual -= design.combine(free, beta[free])
+    residual = design.residual(response, free, beta[free])
     certificates = Certificates(design)
     correlation = certificates.learn(residual)
     return State(

@@ -168,8 +168,9 @@ def descend(problem, state, target, limits, work):
 def refresh(problem, state, limits, work):
     """Residual and correlations anew from beta, so that no rounding piles up."""
     state.support = state.beta.nonzero()[0]
-    fitted = problem.design.combine(state.support, state.beta[state.support])
-    state.residual = problem.response - fitted
+    state.residual = problem.design.residual(
+        problem.response, state.support, state.beta[state.support]
+    )
     level, _ = problem.units(state.lam)
     look = state.certificates.look(
         state.residual, state.member, problem.factor, level, limits.tol

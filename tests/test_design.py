@@ -54,8 +54,8 @@ def test_operations_are_those_of_the_standardized_matrix(case, intercept, standa
         np.testing.assert_allclose(made.gram(some, others) / lengths, gram / lengths,
                                    **close)
     np.testing.assert_allclose(
-        made.combine(some, beta / size[some]),
-        (Z[:, some] @ (beta / size[some])).astype(float), rtol=1e-9, atol=1e-9,
+        made.residual(r, some, beta / size[some]),
+        (r - Z[:, some] @ (beta / size[some])).astype(float), rtol=1e-9, atol=1e-9,
     )
     # Centres near 1e6 are known to 1e-10 only.
     np.testing.assert_allclose(

@@ -143,3 +143,30 @@ def test_every_kernel_is_compiled_once():
     assert run.returncode == 0, run.stderr
     kernels_found, most_signatures = map(int, run.stdout.split())
     assert kernels_found > 10 and most_signatures == 1
+
+
+def test_extrapolation_solves_a_linear_iteration_and_never_raises_the_objective():
+    """Sweeps of least squares are linear: few of them determine the limit."""
+    X, y = draw(60, 4, seed=4)
+    X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
+    gram = np.ascontiguousarray(X.T @ X / 60)
+    c, zero = X.T @ y / 60, np.zeros(4)
+    penalty, v = Penalty(0, 0.0), gram.diagonal().copy()
+    beta, q = np.zeros(4), c.copy()
+    betas, qs = np.empty((2, kernels.DEPTH + 1, 4))
+    for k in range(kernels.DEPTH + 1):
+        kernels.sweep(gram, penalty, zero, v, beta, q)
+        betas[k], qs[k] = beta, q
+    before = np.abs(q).max()
+    height = 0.5 * beta @ gram @ beta - c @ beta
+    kernels.extrapolate(penalty, zero, betas, qs, beta, q)
+    np.testing.assert_allclose(q, c - gram @ beta, atol=1e-12)
+    assert np.abs(q).max() < 1e-3 * before
+    assert 0.5 * beta @ gram @ beta - c @ beta <= height
+
+
+def test_extrapolation_of_a_standstill_stays_put():
+    betas, qs = np.ones((2, kernels.DEPTH + 1, 3))
+    beta, q = np.ones(3), np.ones(3)
+    kernels.extrapolate(Penalty(0, 0.0), np.ones(3), betas, qs, beta, q)
+    assert (beta == 1).all() and (q == 1).all()
