@@ -214,8 +214,8 @@ def enlarge(small, gram, slots, active, known, size):
 def mixing_weights(points):
     """Weights, of sum 1, that make the mixed step between the points smallest.
 
-    Minimises |sum_i c_i (x_{i+1} - x_i)|: Anderson's extrapolation. Returns zeros where
-    the steps are too much alike to tell.
+    Minimises |sum_i c_i (x_{i+1} - x_i)|: Anderson's extrapolation. A trace of ridge
+    keeps it defined for steps that are all alike; zeros for a standstill.
     """
     depth = points.shape[0] - 1
     matrix, c = np.empty((depth, depth)), np.ones(depth)
@@ -227,10 +227,13 @@ def mixing_weights(points):
                     points[k + 1, j] - points[k, j]
                 )
             matrix[i, k] = matrix[k, i] = dot
+    trace = np.trace(matrix)
+    if trace == 0.0:
+        return np.zeros(depth)
+    for i in range(depth):
+        matrix[i, i] += 1e-14 * trace
     # Elimination without pivoting, which a positive definite matrix does not need.
     for i in range(depth):
-        if matrix[i, i] <= 1e-14 * matrix[0, 0]:
-            return np.zeros(depth)
         for k in range(i + 1, depth):
             share = matrix[k, i] / matrix[i, i]
             c[k] -= share * c[i]

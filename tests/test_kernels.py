@@ -147,13 +147,13 @@ def test_every_kernel_is_compiled_once():
 
 def test_extrapolation_solves_a_linear_iteration_and_never_raises_the_objective():
     """Sweeps of least squares are linear: few of them determine the limit."""
-    X, y = draw(60, 4, seed=4)
+    X, y = draw(60, 8, seed=4)
     X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
     gram = np.ascontiguousarray(X.T @ X / 60)
-    c, zero = X.T @ y / 60, np.zeros(4)
+    c, zero = X.T @ y / 60, np.zeros(8)
     penalty, v = Penalty(0, 0.0), gram.diagonal().copy()
-    beta, q = np.zeros(4), c.copy()
-    betas, qs = np.empty((2, kernels.DEPTH + 1, 4))
+    beta, q = np.zeros(8), c.copy()
+    betas, qs = np.empty((2, kernels.DEPTH + 1, 8))
     for k in range(kernels.DEPTH + 1):
         kernels.sweep(gram, penalty, zero, v, beta, q)
         betas[k], qs[k] = beta, q
@@ -161,7 +161,7 @@ def test_extrapolation_solves_a_linear_iteration_and_never_raises_the_objective(
     height = 0.5 * beta @ gram @ beta - c @ beta
     kernels.extrapolate(penalty, zero, betas, qs, beta, q)
     np.testing.assert_allclose(q, c - gram @ beta, atol=1e-12)
-    assert np.abs(q).max() < 1e-3 * before
+    assert np.abs(q).max() < 1e-2 * before
     assert 0.5 * beta @ gram @ beta - c @ beta <= height
 
 

@@ -17,12 +17,12 @@ PROBLEMS = {
 }
 # problem, penalty: passes over X, rounds, sweeps
 MEASURED = {
-    ("chain", "lasso"): (18, 99, 3828),
-    ("chain", "MCP"): (51, 112, 6444),
-    ("chance", "lasso"): (100, 99, 2109),
-    ("chance", "MCP"): (100, 99, 1635),
-    ("tall", "lasso"): (25, 99, 1352),
-    ("tall", "MCP"): (26, 99, 1828),
+    ("chain", "lasso"): (18, 99, 2811),
+    ("chain", "MCP"): (50, 112, 4207),
+    ("chance", "lasso"): (100, 99, 1428),
+    ("chance", "MCP"): (100, 99, 1147),
+    ("tall", "lasso"): (25, 99, 1139),
+    ("tall", "MCP"): (26, 99, 1159),
 }
 
 
