@@ -138,9 +138,12 @@ def write_names(ax, heights, names, colours):
     for height, place, name, colour in zip(heights, places, names, colours):
         ax.annotate(
             name, xy=(1, height), parse_math=False, xycoords=ax.get_yaxis_transform(),
-            xytext=(1.02, place), textcoords=ax.get_yaxis_transform(),
+            xytext=(1.025, place), textcoords=ax.get_yaxis_transform(),
             fontsize=size, color=colour, va="center", annotation_clip=False,
-            arrowprops=dict(arrowstyle="-", color=colour, lw=0.5, shrinkA=0, shrinkB=0),
+            arrowprops=dict(
+                arrowstyle="-", color=colour, lw=0.5, shrinkA=0, shrinkB=0,
+                relpos=(0, 0.5),  # from the left end of the name, not its middle
+            ),
         )
 
 
