@@ -108,7 +108,7 @@ def null_state(design, response, factor):
         root = np.sqrt(design.weights)
         length = np.sqrt(design.norm2[free])
         columns = design.columns(free) / length * root[:, None]
-        beta[free] = np.linalg.lstsq(columns, response * root)[0] / length
+        beta[free] = np.linalg.lstsq(columns, response * root, rcond=None)[0] / length
     residual = design.residual(response, free, beta[free])
     certificates = Certificates(design)
     correlation = certificates.learn(residual)

@@ -68,7 +68,7 @@ class Problem:
         if free.any():
             A = self.Z[:, free] * root[:, None]
             size = np.sqrt((A**2).sum(axis=0))
-            b = np.linalg.lstsq(A / size, self.r0 * root)[0] / size
+            b = np.linalg.lstsq(A / size, self.r0 * root, rcond=None)[0] / size
             r0 = r0 - self.Z[:, free] @ b
         c = np.abs(self.Z.T @ (self.w * r0))
         return c[(self.m > 0) & np.isfinite(self.m)].max()

@@ -140,7 +140,7 @@ def test_lambda_zero_is_least_squares(penalty):
     X, y = draw(60, 12, seed=0)
     path = ncvpath(X, y, penalty=penalty, lambda_min_ratio=0, tol=1e-10)
     assert path.lambdas[-1] == 0
-    expected = np.linalg.lstsq(np.c_[np.ones(60), X], y)[0]
+    expected = np.linalg.lstsq(np.c_[np.ones(60), X], y, rcond=None)[0]
     np.testing.assert_allclose(path.coef(which=-1), expected, atol=1e-8)
 
 
