@@ -114,8 +114,8 @@ def penalties():
     Examples
     --------
     >>> from ncvpath import penalties
-    >>> penalties()["gamma"]["MCP"]
-    np.float64(3.0)
+    >>> float(penalties()["gamma"]["MCP"])
+    3.0
     """
     import pandas as pd
 

@@ -121,7 +121,7 @@ def test_paths_of_the_full_problem(design, penalty):
 def test_a_working_set_beyond_the_gram_limit_is_solved_with_residuals(penalty):
     X, y = draw(30, 1200, seed=11)
     path = check(X, y, penalty=penalty, working_set="full", tol=1e-6)
-    assert (path.screening["working_set"][1:] == 1200).all()
+    assert (path.work["working_set"][1:] == 1200).all()
 
 
 @every_penalty

@@ -123,7 +123,7 @@ BAD_X = {
     "dates": (lambda X: X.astype("datetime64[s]"), ["X must be real", "datetime64"]),
     "ragged rows": (lambda X: [[1, 2], [3]], ["X must be numeric", "inhomogeneous"]),
     "a text column": (
-        lambda X: frame(X, sex="f"), ["X must be numeric", "column 'sex'", "str"]
+        lambda X: frame(X, sex="f"), ["X must be numeric", "column 'sex'", "dtype"]
     ),
     "an object column": (
         lambda X: frame(X, age=X[:, 2].astype(object)),

@@ -129,8 +129,9 @@ for design in designs:
 ncvpath(X, y, weights=np.arange(1, 31), penalty_factor=[0, 1, 2, 3, np.inf], alpha=0.5)
 X, y = draw(20, 1100)
 ncvpath(X, y, nlambda=3, working_set="full")
-jitted = [k for k in vars(kernels).values() if hasattr(k, "signatures")]
-print(len(jitted), max(len(k.signatures) for k in jitted))
+jitted = {n: k for n, k in vars(kernels).items() if hasattr(k, "signatures")}
+twice = {n: k.signatures for n, k in jitted.items() if len(k.signatures) > 1}
+assert len(jitted) > 10 and not twice, twice
 """
 
 
@@ -141,8 +142,6 @@ def test_every_kernel_is_compiled_once():
         text=True, timeout=120,
     )
     assert run.returncode == 0, run.stderr
-    kernels_found, most_signatures = map(int, run.stdout.split())
-    assert kernels_found > 10 and most_signatures == 1
 
 
 def test_extrapolation_solves_a_linear_iteration_and_never_raises_the_objective():

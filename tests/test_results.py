@@ -338,10 +338,10 @@ def test_screening_says_what_happened_at_each_lambda(path):
     ]
     np.testing.assert_array_equal(screening["epochs"], path.n_epochs)
     assert (screening["working_set"] >= path.df).all()
-    assert (screening["rounds"][1:] >= 1).all()
+    assert (screening["rounds"].iloc[1:] >= 1).all()
     assert (screening["certified"] + screening["checked"] >= 10).all()
     assert screening["step"].between(0, 1).all()
-    assert (screening["seconds"][1:] > 0).all()
+    assert (screening["seconds"].iloc[1:] > 0).all()
 
 
 # ---- attributes and criteria -------------------------------------------------------
@@ -446,7 +446,7 @@ def test_ratio_zero_ends_at_least_squares(nlambda):
     if nlambda > 2:
         assert path.lambdas[-2] == pytest.approx(0.001 * path.lambdas[0])
     X = np.column_stack([np.ones(442), FRAME])
-    expected = np.linalg.lstsq(X, RESPONSE.to_numpy())[0]
+    expected = np.linalg.lstsq(X, RESPONSE.to_numpy(), rcond=None)[0]
     np.testing.assert_allclose(path.coef(lam=0), expected, rtol=1e-6)
     assert path.selected(lam=0) == NAMES
 
