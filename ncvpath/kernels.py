@@ -194,11 +194,12 @@ def apply_change(gram, slots, v, support, change, beta, q):
 
 
 @njit(cache=True, nogil=True)
-def enlarge(small, gram, slots, active, known, size):
-    """The active set's own Gram matrix, of which `small` holds what was known.
+def enlarge(small, gram, slots, active):
+    """The active set's own Gram matrix, of which `small` holds the first part.
 
     Never larger than needed: sweeps want it contiguous.
     """
+    known, size = small.shape[0], active.size
     if size == known:
         return small
     grown = np.empty((size, size))
@@ -334,12 +335,11 @@ def descend_gram(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
     is_active = np.zeros(beta.size, dtype=np.bool_)
     small = np.empty((0, 0))
     while True:
-        known = size
         for j in range(beta.size):
             if beta[j] != 0.0 and not is_active[j]:
                 active[size], is_active[j] = j, True
                 size += 1
-        small = enlarge(small, gram, slots, active, known, size)
+        small = enlarge(small, gram, slots, active[:size])
         epochs += settle_active(
             small, gram, slots, penalty, l1, v, beta, q, active[:size], target,
             max_epochs - epochs - 1,
