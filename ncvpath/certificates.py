@@ -26,8 +26,9 @@ class Look(NamedTuple):
     """What a look at the features found."""
 
     correlation: np.ndarray  # p, <x_j, residual>; an estimate where not exact
-    exact: int  # features whose correlation is exact
+    exact: np.ndarray  # p, bool
     touched: int  # columns it took
+    complete: bool  # everyone not exact is certified to be satisfied
 
 
 class Certificates:
@@ -41,6 +42,7 @@ class Certificates:
         self.errors = np.empty(0)  # of the correlations, relative to |x_j|
         self.spent = 0  # uncertified columns looked at since the last full pass
         self.small = design.n * design.p < SMALL
+        self.everyone = np.ones(design.p, dtype=bool)
         self.length = np.sqrt(design.norm2)
         # A computed inner product is off by at most (n + a few) eps |x| |r|.
         self.rounding = 2 * (design.n + 8) * EPS
@@ -54,7 +56,7 @@ class Certificates:
         """
         p = factor.size
         if self.small:
-            return Look(self.design.correlate(residual), p, p)
+            return Look(self.design.correlate(residual), self.everyone, p, True)
         estimate, slack = self._estimate(residual)
         expected, uncertified = np.empty((2, p), dtype=np.int64)
         few, more = self.design.kernels.sort_out(
@@ -62,16 +64,19 @@ class Certificates:
         )
         expected, uncertified = expected[:few], uncertified[:more]
         if 2 * few > p:
-            return Look(self.learn(residual), p, p)
+            return Look(self.learn(residual), self.everyone, p, True)
+        exact = np.zeros(p, dtype=bool)
+        exact[expected] = True
         estimate[expected] = self.design.correlate(residual, expected)
         strangers = expected[~member[expected]]
         if (np.abs(estimate[strangers]) > level * factor[strangers] + tol).any():
-            return Look(estimate, few, few)
+            return Look(estimate, exact, few, False)
         self.spent += more
         if 2 * more > p or self.spent > p:
-            return Look(self.learn(residual), p, few + p)
+            return Look(self.learn(residual), self.everyone, few + p, True)
+        exact[uncertified] = True
         estimate[uncertified] = self.design.correlate(residual, uncertified)
-        return Look(estimate, few + more, few + more)
+        return Look(estimate, exact, few + more, True)
 
     def _estimate(self, residual):
         """Correlations as the references suggest, and how far off they may be.

@@ -44,12 +44,15 @@ def union(features, others):
 def _is_fixed(problem):
     """Whether concavity and ridge are the same at every lambda: then a principal
     submatrix of a semidefinite matrix needs no look."""
-    return problem.alpha == 1 and BY_KIND[problem.penalty.kind].name != "logsum"
+    bound, shape = BY_KIND[problem.penalty.kind].concavity, problem.penalty.shape
+    return problem.alpha == 1 and bound(1.0, shape) == bound(2.0, shape)
 
 
 def _is_semidefinite(matrix):
     try:
         np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
-        return np.linalg.eigvalsh(matrix)[0] >= 0
+        # Redundant unpenalised columns have eigenvalue 0, known up to rounding.
+        noise = 8 * np.finfo(float).eps * matrix.shape[0] * np.abs(matrix).max()
+        return np.linalg.eigvalsh(matrix)[0] >= -noise
     return True

@@ -23,6 +23,10 @@ class GramCache:
             self._learn(new)
         return self.slot[features]
 
+    def suits(self, size):
+        """Whether a working set of this size is better served by its Gram matrix."""
+        return 2 * size <= self.limit
+
     def block(self, features):
         """The Gram matrix of the features, as an array of its own."""
         slots = self.slots(features)

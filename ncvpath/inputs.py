@@ -81,10 +81,9 @@ def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
 
 
 def check_settings(
-    *, penalty, alpha, intercept, standardize, gamma=None, nlambda=1,
-    lambda_min_ratio=None, lambdas=None, warm_up=True, working_set="fireworks",
-    solver="cd", n_added=None, prune=True, inexact=True, tol=1e-6, max_epochs=1,
-    dfmax=None, convex=False, n_threads=None, progress=False, record=False,
+    *, penalty, gamma, alpha, nlambda, lambda_min_ratio, lambdas, warm_up, intercept,
+    standardize, working_set, solver, n_added, prune, inexact, tol, max_epochs, dfmax,
+    convex, n_threads, progress, record,
 ):
     """Clean settings."""
     row = _penalty(penalty)

@@ -1,7 +1,7 @@
 """All numba code: the penalties one coordinate at a time, and coordinate descent.
 
-Kernels take plain arrays and one `Penalty` tuple, change the arrays their
-docstring names, and return counts. They never allocate per sweep, raise or print.
+Kernels take plain arrays and one `Penalty` tuple, change the arrays their docstring
+names, and return counts or small arrays. They never allocate per sweep, raise or print.
 They stay in one file because numba's disk cache watches only the file of the
 cached function: an edited helper elsewhere would leave stale machine code behind.
 
@@ -235,6 +235,8 @@ def mixing_weights(points):
         matrix[i, i] += 1e-14 * trace
     # Elimination without pivoting, which a positive definite matrix does not need.
     for i in range(depth):
+        if not matrix[i, i] > 0.0:
+            return np.zeros(depth)
         for k in range(i + 1, depth):
             share = matrix[k, i] / matrix[i, i]
             c[k] -= share * c[i]
@@ -244,30 +246,35 @@ def mixing_weights(points):
         for k in range(i + 1, depth):
             c[i] -= matrix[i, k] * c[k]
         c[i] /= matrix[i, i]
-    return c / c.sum()
+    total = c.sum()
+    return c / total if total != 0.0 else np.zeros(depth)
 
 
 @njit(cache=True, nogil=True)
-def extrapolate(penalty, l1, betas, qs, beta, q):
+def extrapolate(gram, penalty, l1, v, points, beta, q):
     """Jump to Anderson's extrapolation of past sweeps if the objective falls.
 
-    `betas` and `qs` hold consecutive points, the last of which is (beta, q). q is
-    affine in beta, so it is mixed with the same weights, and the smooth part of the
-    objective changes by -change' (q_old + q_new) / 2. Modified in place: beta, q.
+    `points` are consecutive, the last of them beta. The new q comes from the Gram
+    matrix: mixing the old ones would multiply their rounding by the weights. The smooth
+    part of the objective changes by -change' (q_old + q_new) / 2. Modified in place:
+    beta, q.
     """
-    c = mixing_weights(betas)
-    mixed, mixed_q = np.zeros(beta.size), np.zeros(beta.size)
+    c = mixing_weights(points)
+    change, new_q = -beta, q.copy()
     for i in range(c.size):
-        mixed += c[i] * betas[i + 1]
-        mixed_q += c[i] * qs[i + 1]
+        change += c[i] * points[i + 1]
+    for j in range(beta.size):
+        new_q[j] -= change[j] * (v[j] - gram[j, j])  # the ridge part
+        for k in range(beta.size):
+            new_q[k] -= change[j] * gram[j, k]
     rise = 0.0
     for j in range(beta.size):
-        old, new = beta[j], mixed[j]
-        rise -= 0.5 * (new - old) * (q[j] + mixed_q[j])
+        old, new = beta[j], beta[j] + change[j]
+        rise -= 0.5 * change[j] * (q[j] + new_q[j])
         rise += value(penalty, abs(new), l1[j]) - value(penalty, abs(old), l1[j])
     if rise < 0.0 and c.any():
-        beta[:] = mixed
-        q[:] = mixed_q
+        beta += change
+        q[:] = new_q
 
 
 @njit(cache=True, nogil=True)
@@ -278,16 +285,16 @@ def settle_active(small, gram, slots, penalty, l1, v, beta, q, active, target, m
     coordinates). Returns the number of sweeps, at most `most`.
     """
     l1_a, v_a, beta_a, q_a = l1[active], v[active], beta[active], q[active]
-    betas, qs = np.empty((2, DEPTH + 1, active.size))
+    points = np.empty((DEPTH + 1, active.size))
     epochs = kept = 0
     while epochs < most:
         epochs += 1
         if sweep(small, penalty, l1_a, v_a, beta_a, q_a) <= target:
             break
-        betas[kept], qs[kept] = beta_a, q_a
+        points[kept] = beta_a
         kept += 1
         if kept == DEPTH + 1:
-            extrapolate(penalty, l1_a, betas, qs, beta_a, q_a)
+            extrapolate(small, penalty, l1_a, v_a, points, beta_a, q_a)
             kept = 0
     apply_change(gram, slots, v, active, beta_a - beta[active], beta, q)
     beta[active] = beta_a
@@ -410,8 +417,8 @@ def survey(penalty, factor, level, ridge, beta, correlation, member, feasible):
             inside = max(inside, met)
         elif met > 0.0:
             outside = max(outside, met)
-            f = feasible[j] if u > 0.0 else -feasible[j]  # on the side of u
-            step = min(step, max(l1 - f, 0.0) / (abs(u) - f))
+            f = min(feasible[j] if u > 0.0 else -feasible[j], l1)  # on the side of u
+            step = min(step, (l1 - f) / (abs(u) - f))
     for j in range(factor.size):
         if factor[j] != np.inf:
             l1 = level * factor[j]

@@ -140,13 +140,11 @@ def lambda_max(
     >>> round(lambda_max(X, y), 3)
     45.16
     """
-    settings = check_settings(
-        penalty="lasso", alpha=alpha, intercept=intercept, standardize=standardize
+    null = ncvpath(
+        X, y, penalty="lasso", alpha=alpha, nlambda=1, weights=weights,
+        penalty_factor=penalty_factor, intercept=intercept, standardize=standardize,
     )
-    data = check_data(X, y, weights, penalty_factor, settings.intercept)
-    with working(settings.n_threads) as crew:
-        problem, _ = pose(data, settings, crew)
-    return float(problem.lambda_max)
+    return float(null.lambdas[0])
 
 
 class Step(NamedTuple):

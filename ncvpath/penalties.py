@@ -15,7 +15,7 @@ class Penalty(NamedTuple):
     """A penalty as the kernels take it."""
 
     kind: int
-    shape: float  # gamma; theta = gamma * sd(y) for logsum; unused by the lasso
+    shape: float  # gamma, or gamma sd(y) where the row says so; unused by the lasso
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Row:
     edges: Callable  # where the pieces meet, in multiples of l1
     growth: Callable  # largest d|beta|/dlambda of the one-variable solution
     concavity: Callable | None  # largest -r'' for convex_min; None: not defined
+    tied_to_y: bool = False  # the shape is gamma sd(y), not gamma
 
 
 def _scad_value(a, l1, g):
@@ -81,6 +82,7 @@ ROWS = (
         edges=lambda g: (),
         growth=lambda g: np.inf,
         concavity=lambda l1, g: l1 / g,
+        tied_to_y=True,
     ),
     Row(
         "capped", 4, "l1 min(a, gamma l1)", 2.0, 0.5,
@@ -102,10 +104,10 @@ MAX_GROWTH = 3.0
 
 
 def shaped(row, gamma, response_sd):
-    """The penalty as the kernels take it: logsum's theta is tied to sd(y)."""
+    """The penalty as the kernels take it."""
     if gamma is None:
         return Penalty(row.kind, 0.0)
-    return Penalty(row.kind, gamma * response_sd if row.name == "logsum" else gamma)
+    return Penalty(row.kind, gamma * response_sd if row.tied_to_y else gamma)
 
 
 def penalties():

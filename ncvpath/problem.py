@@ -16,6 +16,8 @@ from .penalties import BY_KIND, MAX_GROWTH, Penalty, shaped
 
 # A null gradient below this share of |x_j| |y| is rounding, not signal.
 ORTHOGONAL = 1e-12
+# Rounding in an inner product and in the residual, as a share of |x_j| |y|.
+ROUNDING = 1e4 * np.finfo(float).eps
 TINY = np.finfo(float).tiny
 
 
@@ -31,6 +33,7 @@ class Problem:
     factor: np.ndarray  # p, 0 = unpenalised, inf = never enters (constant columns too)
     lambda_max: float  # the null model is the solution from here up
     g0: float  # largest |<x_j, r0>| of a penalised feature: the unit of violations
+    rounding: float  # violations up to here may be due to rounding alone
 
     def units(self, lam):
         """l1 and l2 per unit of the penalty factor."""
@@ -66,7 +69,8 @@ class State:
     beta: np.ndarray  # p, on the standardized scale
     support: np.ndarray  # where it is not zero
     residual: np.ndarray  # n, response - X beta
-    correlation: np.ndarray  # p, <x_j, residual>; an estimate where certified
+    correlation: np.ndarray  # p, <x_j, residual>; an estimate where not exact
+    exact: np.ndarray  # p, bool
     feasible: np.ndarray  # p, <x_j, s> of FireWorks' s: inside every slab
     member: np.ndarray  # p, bool: the working set
     gram: GramCache
@@ -94,8 +98,11 @@ def pose(data, settings, crew):
             "with what the unpenalised ones leave of y"
         )
     top = (reach / factor[penalised]).max() / settings.alpha
+    longest = np.sqrt(design.norm2[np.isfinite(factor)].max())
+    size = np.sqrt(data.weights @ data.y**2)  # with its mean: that is what was rounded
     problem = Problem(
-        design, response, mean, penalty, settings.alpha, factor, top, reach.max()
+        design, response, mean, penalty, settings.alpha, factor, top, reach.max(),
+        ROUNDING * longest * size,
     )
     return problem, state
 
@@ -113,8 +120,7 @@ def null_state(design, response, factor):
     certificates = Certificates(design)
     correlation = certificates.learn(residual)
     return State(
-        np.inf, beta, np.flatnonzero(beta), residual, correlation, np.zeros(design.p),
-        factor == 0, GramCache(design), certificates,
+        np.inf, beta, np.flatnonzero(beta), residual, correlation,
+        certificates.everyone, np.zeros(design.p), factor == 0, GramCache(design),
+        certificates,
     )
-
-

@@ -16,7 +16,7 @@ PRUNING_ROUNDS = 2
 # The working set is solved a little further than asked, for the rounding in the
 # measured violation.
 MARGIN = 0.5
-# Rounds without progress on an unchanged working set before rounding gets the blame.
+# Rounds without progress on an unchanged working set before it is given up.
 PATIENCE = 3
 
 
@@ -25,6 +25,7 @@ class Status(Enum):
 
     CONVERGED = "converged"
     MAX_EPOCHS = "max_epochs reached before tol; raise max_epochs or tol"
+    STALLED = "progress stopped before tol; raise tol, or lower alpha to add some ridge"
     ROUNDING = "tol is below what rounding allows on these data; raise tol"
 
 
@@ -85,13 +86,17 @@ def solve(problem, state, lam, limits):
             # 5. Choose who works next.
             choose(problem, state, limits, work)
             target = inner_target(limits, target, outside)
+            best, stalled = np.inf, 0
             continue
         # Nobody outside objects: the same set again, from exact correlations.
         stalled = 0 if worst < 0.5 * best else stalled + 1
         best, target = min(worst, best), limits.tol
         if stalled > PATIENCE:
-            status = Status.ROUNDING
+            at_rounding = worst <= problem.rounding
+            status = Status.ROUNDING if at_rounding else Status.STALLED
             break
+    if status is not Status.CONVERGED:
+        worst = measure_all(problem, state, work)
     work.seconds += perf_counter()
     return status, worst, work
 
@@ -99,7 +104,7 @@ def solve(problem, state, lam, limits):
 def rest(problem, state, lam, limits):
     """Stay with the null model, the solution from lambda_max up."""
     state.lam = min(lam, problem.lambda_max)
-    state.member = problem.free
+    state.member = problem.free.copy()
     worst = max(survey(problem, state)[:2])
     status = Status.CONVERGED if worst <= limits.tol else Status.ROUNDING
     return status, worst, Work(checked=problem.design.p, seconds=0.0)
@@ -146,12 +151,13 @@ def descend(problem, state, target, limits, work):
     outgrows n is served by residual updates instead.
     """
     design, penalty = problem.design, problem.penalty
+    know_members(problem, state, work)
     working, l1, l2, v, beta, q = design.kernels.restrict(
         state.member, problem.factor, *problem.units(state.lam), design.norm2,
         state.beta, state.correlation,
     )
     left = limits.max_epochs - work.epochs
-    if working.size <= max(design.n, 1000):
+    if state.gram.suits(working.size):
         epochs, newton_steps = descend_on_gram(
             state.gram, working, penalty, l1, v, beta, q, target, left
         )
@@ -165,6 +171,18 @@ def descend(problem, state, target, limits, work):
     work.working_set = max(work.working_set, working.size)
 
 
+def know_members(problem, state, work):
+    """Exact correlations for members that entered on an estimate.
+
+    A gradient that no residual has can lie outside the range of the Gram matrix, and
+    descent would follow it without end along directions that have no curvature.
+    """
+    unknown = (state.member & ~state.exact).nonzero()[0]
+    if unknown.size:
+        state.correlation[unknown] = problem.design.correlate(state.residual, unknown)
+        work.checked += unknown.size
+
+
 def refresh(problem, state, limits, work):
     """Residual and correlations anew from beta, so that no rounding piles up."""
     state.support = state.beta.nonzero()[0]
@@ -175,10 +193,10 @@ def refresh(problem, state, limits, work):
     look = state.certificates.look(
         state.residual, state.member, problem.factor, level, limits.tol
     )
-    state.correlation = look.correlation
+    state.correlation, state.exact = look.correlation, look.exact
     work.rounds += 1
     work.checked += look.touched
-    work.certified = problem.design.p - look.exact
+    work.certified = np.count_nonzero(~look.exact) if look.complete else 0
 
 
 def survey(problem, state):
@@ -187,6 +205,15 @@ def survey(problem, state):
         problem.penalty, problem.factor, *problem.units(state.lam), state.beta,
         state.correlation, state.member, state.feasible,
     )
+
+
+def measure_all(problem, state, work):
+    """The largest violation by exact correlations: what is reported of a failure."""
+    state.correlation = problem.design.correlate(state.residual)
+    state.exact = np.ones(problem.design.p, dtype=bool)
+    work.checked += problem.design.p
+    inside, outside, _ = survey(problem, state)
+    return max(inside, outside)
 
 
 def choose(problem, state, limits, work):

@@ -104,8 +104,12 @@ _gate = _BlasGate()
 
 
 def _new_gate():
-    # A child forked in the middle of a fit inherits a count that nobody will lower.
+    # A child forked in the middle of a fit inherits a count that nobody will lower,
+    # and limits that nobody will lift.
     global _gate
+    if _gate._limits is not None:
+        _take_control()
+        _gate._limits.restore_original_limits()
     _gate = _BlasGate()
 
 

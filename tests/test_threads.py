@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from ncvpath import ncvpath, simulate
 from ncvpath.threads import Crew, available_cores, working
 
-N, P = 300, 3000
+N, P = 300, 4000  # large enough for certificates
 X, Y, _ = simulate(N, P, nonzero=20, random_state=9)
 FIELDS = ("lambdas", "intercept", "loss", "objective", "violation", "n_epochs")
 
