@@ -93,6 +93,7 @@ class DenseDesign:
             )
 
         self.crew.run(one_piece, pieces(features.size, self.n))
+        out[self.weights == 0] = 0.0  # rows that do not count, whatever they hold
         return out
 
     def columns(self, features):
@@ -150,7 +151,8 @@ def dense_design(X, weights, intercept, standardize, crew):
     constant = peak <= ROUNDING * np.abs(center)
     constant |= scale == 0
     scale[constant] = 1.0
-    norm2 = np.ones(p) if standardize else scale**2
+    with np.errstate(over="ignore"):
+        norm2 = np.ones(p) if standardize else scale**2
     return DenseDesign(
         view, weights, center, scale if standardize else np.ones(p), norm2, constant,
         crew, flat, np.arange(p), kernels,

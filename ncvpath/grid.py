@@ -30,7 +30,7 @@ def approach(top, first, ratio, nlambda):
     They fall at the pace of the automatic grid, so that the solution at a lambda
     does not depend on where the user's list starts.
     """
-    pace = max(ratio, SMALLEST) ** (1 / max(nlambda - 1, 1))
+    pace = ratio ** (1 / max(nlambda - 1, 1))
     floor = max(first, SMALLEST * top)
     steps = np.log(floor / top) / np.log(pace)
     return top * pace ** np.arange(np.ceil(steps - 1e-9))

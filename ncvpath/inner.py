@@ -30,18 +30,35 @@ def descend_on_gram(cache, working, penalty, l1, v, beta, q, target, max_epochs)
         best = min(best, worst)
         if worst <= target or epochs >= max_epochs or idle > MAX_IDLE:
             return epochs, newton_steps
-        from .newton import newton_change  # loads scipy: when first needed
+        taken = newton_steps_on_support(cache, slots, penalty, l1, v, beta, q)
+        newton_steps += taken
+        if taken == 0:
+            patience *= 4
 
+
+def newton_steps_on_support(cache, slots, penalty, l1, v, beta, q):
+    """Newton steps until one leaves the support as it is; changes beta and q.
+
+    A step that brings a coordinate to zero is followed by another without it, as in
+    active-set methods: sweeps in between would only bring it back. Returns the number
+    of steps taken.
+    """
+    from .newton import newton_change  # loads scipy: when first needed
+
+    for steps in range(np.count_nonzero(beta)):
         support = np.flatnonzero(beta)
         gram = cache.array[np.ix_(slots[support], slots[support])]
         change = newton_change(
             gram, penalty, l1[support], v[support], beta[support], q[support]
         )
         if change is None:
-            patience *= 4
-            continue
-        newton_steps += 1
-        kernels.apply_change(cache.array, slots, v, support, change, beta, q)
+            return steps
+        cache.design.kernels.apply_change(
+            cache.array, slots, v, support, change, beta, q
+        )
+        if beta[support].all():
+            return steps + 1
+    return np.count_nonzero(beta)
 
 
 def sweeps_per_newton(size):

@@ -73,10 +73,13 @@ def is_convex(penalty, v, l1):
 def logsum_minimiser(z, v, l1, theta):
     """The larger root of v b^2 + (v theta - z) b + theta (l1 - z) = 0, or 0."""
     half = 0.5 * (v * theta - z)
-    square = half * half + v * theta * (z - l1)
-    if square < 0.0:
+    # root = sqrt(half^2 + v theta (z - l1)), without squaring what may overflow.
+    other = math.sqrt(v * theta) * math.sqrt(abs(z - l1))
+    size = max(abs(half), other)
+    if size == 0.0 or (z < l1 and other > abs(half)):
         return 0.0
-    root = math.sqrt(square)
+    square = (half / size) ** 2 + math.copysign((other / size) ** 2, z - l1)
+    root = size * math.sqrt(max(square, 0.0))
     # Of the two forms of the root, take the one without cancellation.
     if half > 0.0:
         return max(theta * (z - l1) / (half + root), 0.0)
@@ -147,8 +150,14 @@ def threshold(penalty, z, v, l1, current):
 def violation(penalty, b, u, l1):
     """How far coordinate b with gradient u is from Fermat's condition."""
     if b == 0.0:
-        return max(abs(u) - l1, 0.0)
+        return 0.0 if abs(u) <= l1 else abs(u) - l1
     return abs(u - math.copysign(slope(penalty, abs(b), l1), b))
+
+
+@njit(cache=True, nogil=True)
+def larger(a, b):
+    """The larger of two numbers; NaN counts as largest, so that it cannot hide."""
+    return a if b <= a or a != a else b
 
 
 @njit(cache=True, nogil=True)
@@ -169,7 +178,7 @@ def sweep(gram, penalty, l1, v, beta, q):
     worst = 0.0
     for j in range(beta.size):
         change, met = move(penalty, l1[j], v[j], beta[j], q[j])
-        worst = max(worst, met)
+        worst = larger(worst, met)
         if change != 0.0:
             beta[j] += change
             q[j] -= change * (v[j] - gram[j, j])  # the ridge part
@@ -203,40 +212,37 @@ def enlarge(small, gram, slots, active):
     if size == known:
         return small
     grown = np.empty((size, size))
-    grown[:known, :known] = small
-    for j in range(known, size):
+    for j in range(size):
         row = gram[slots[active[j]]]
         for k in range(j + 1):
-            grown[j, k] = grown[k, j] = row[slots[active[k]]]
+            old = j < known
+            grown[j, k] = grown[k, j] = small[j, k] if old else row[slots[active[k]]]
     return grown
 
 
 @njit(cache=True, nogil=True)
-def mixing_weights(points):
-    """Weights, of sum 1, that make the mixed step between the points smallest.
+def mixing_weights(points, c):
+    """Weights c, of sum 1, that make the mixed step between the points smallest.
 
     Minimises |sum_i c_i (x_{i+1} - x_i)|: Anderson's extrapolation. A trace of ridge
-    keeps it defined for steps that are all alike; zeros for a standstill.
+    keeps it defined for steps that are all alike. Returns whether it succeeded.
     """
-    depth = points.shape[0] - 1
-    matrix, c = np.empty((depth, depth)), np.ones(depth)
+    depth, trace, total = c.size, 0.0, 0.0
+    matrix = np.empty((depth, depth))
     for i in range(depth):
+        c[i] = 1.0
         for k in range(i + 1):
             dot = 0.0
             for j in range(points.shape[1]):
-                dot += (points[i + 1, j] - points[i, j]) * (
-                    points[k + 1, j] - points[k, j]
-                )
+                step = points[i + 1, j] - points[i, j]
+                dot += step * (points[k + 1, j] - points[k, j])
             matrix[i, k] = matrix[k, i] = dot
-    trace = np.trace(matrix)
-    if trace == 0.0:
-        return np.zeros(depth)
-    for i in range(depth):
-        matrix[i, i] += 1e-14 * trace
+        trace += matrix[i, i]
     # Elimination without pivoting, which a positive definite matrix does not need.
     for i in range(depth):
+        matrix[i, i] += 1e-14 * trace
         if not matrix[i, i] > 0.0:
-            return np.zeros(depth)
+            return False
         for k in range(i + 1, depth):
             share = matrix[k, i] / matrix[i, i]
             c[k] -= share * c[i]
@@ -246,8 +252,12 @@ def mixing_weights(points):
         for k in range(i + 1, depth):
             c[i] -= matrix[i, k] * c[k]
         c[i] /= matrix[i, i]
-    total = c.sum()
-    return c / total if total != 0.0 else np.zeros(depth)
+        total += c[i]
+    if not abs(total) > 0.0:
+        return False
+    for i in range(depth):
+        c[i] /= total
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -259,22 +269,27 @@ def extrapolate(gram, penalty, l1, v, points, beta, q):
     part of the objective changes by -change' (q_old + q_new) / 2. Modified in place:
     beta, q.
     """
-    c = mixing_weights(points)
-    change, new_q = -beta, q.copy()
-    for i in range(c.size):
-        change += c[i] * points[i + 1]
-    for j in range(beta.size):
+    size, c = beta.size, np.empty(DEPTH)
+    if not mixing_weights(points, c):
+        return
+    change, new_q = np.empty(size), np.empty(size)
+    for j in range(size):
+        change[j], new_q[j] = -beta[j], q[j]
+        for i in range(DEPTH):
+            change[j] += c[i] * points[i + 1, j]
+    for j in range(size):
         new_q[j] -= change[j] * (v[j] - gram[j, j])  # the ridge part
-        for k in range(beta.size):
+        for k in range(size):
             new_q[k] -= change[j] * gram[j, k]
     rise = 0.0
-    for j in range(beta.size):
+    for j in range(size):
         old, new = beta[j], beta[j] + change[j]
         rise -= 0.5 * change[j] * (q[j] + new_q[j])
         rise += value(penalty, abs(new), l1[j]) - value(penalty, abs(old), l1[j])
-    if rise < 0.0 and c.any():
-        beta += change
-        q[:] = new_q
+    if rise < 0.0:
+        for j in range(size):
+            beta[j] += change[j]
+            q[j] = new_q[j]
 
 
 @njit(cache=True, nogil=True)
@@ -284,21 +299,29 @@ def settle_active(small, gram, slots, penalty, l1, v, beta, q, active, target, m
     `small` is their own contiguous Gram matrix. Modified in place: beta, q (of all
     coordinates). Returns the number of sweeps, at most `most`.
     """
-    l1_a, v_a, beta_a, q_a = l1[active], v[active], beta[active], q[active]
-    points = np.empty((DEPTH + 1, active.size))
+    size = active.size
+    l1_a, v_a, beta_a, q_a = np.empty((4, size))
+    for k in range(size):
+        j = active[k]
+        l1_a[k], v_a[k], beta_a[k], q_a[k] = l1[j], v[j], beta[j], q[j]
+    points = np.empty((DEPTH + 1, size))
     epochs = kept = 0
     while epochs < most:
         epochs += 1
         if sweep(small, penalty, l1_a, v_a, beta_a, q_a) <= target:
             break
-        points[kept] = beta_a
+        for k in range(size):
+            points[kept, k] = beta_a[k]
         kept += 1
         if kept == DEPTH + 1:
             extrapolate(small, penalty, l1_a, v_a, points, beta_a, q_a)
             kept = 0
-    apply_change(gram, slots, v, active, beta_a - beta[active], beta, q)
-    beta[active] = beta_a
-    q[active] = q_a
+    change = np.empty(size)
+    for k in range(size):
+        change[k] = beta_a[k] - beta[active[k]]
+    apply_change(gram, slots, v, active, change, beta, q)
+    for k in range(size):
+        beta[active[k]], q[active[k]] = beta_a[k], q_a[k]
     return epochs
 
 
@@ -311,7 +334,7 @@ def sweep_all(gram, slots, penalty, l1, v, beta, q):
     worst = 0.0
     for j in range(beta.size):
         change, met = move(penalty, l1[j], v[j], beta[j], q[j])
-        worst = max(worst, met)
+        worst = larger(worst, met)
         if change != 0.0:
             row = gram[slots[j]]
             beta[j] += change
@@ -326,7 +349,7 @@ def largest_violation(penalty, l1, beta, q):
     """The largest violation over the coordinates as they stand."""
     worst = 0.0
     for j in range(beta.size):
-        worst = max(worst, violation(penalty, beta[j], q[j], l1[j]))
+        worst = larger(worst, violation(penalty, beta[j], q[j], l1[j]))
     return worst
 
 
@@ -414,9 +437,9 @@ def survey(penalty, factor, level, ridge, beta, correlation, member, feasible):
         u = correlation[j] - ridge * factor[j] * beta[j]
         met = violation(penalty, beta[j], u, l1)
         if member[j]:
-            inside = max(inside, met)
-        elif met > 0.0:
-            outside = max(outside, met)
+            inside = larger(inside, met)
+        elif not met <= 0.0:
+            outside = larger(outside, met)
             f = min(feasible[j] if u > 0.0 else -feasible[j], l1)  # on the side of u
             step = min(step, (l1 - f) / (abs(u) - f))
     for j in range(factor.size):
@@ -571,7 +594,7 @@ def descend_residual(
                 X[j * n : (j + 1) * n], weights, center[j], scale[j], penalty, l1[k],
                 v[k], l2[k], beta[k], residual,
             )
-            worst = max(worst, met)
+            worst = larger(worst, met)
         if worst <= target and not support_only:
             break
         support_only = worst > target

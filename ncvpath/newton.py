@@ -10,9 +10,12 @@ from scipy.linalg.lapack import dposv
 
 from .penalties import BY_KIND
 
-# Share of the largest curvature added to a singular system (duplicated columns), so
-# that the step stays put along directions without curvature.
-FLOOR = 1e-12
+# Shares of the largest curvature added to a system that is singular (duplicated
+# columns) or as good as that, so that the step stays put along directions without
+# curvature.
+FLOORS = (1e-12, 1e-9, 1e-6)
+# A step that multiplies the coefficients by this follows rounding, not curvature.
+LEAP = 1e3
 ROUNDING = 4 * np.finfo(float).eps
 
 
@@ -28,8 +31,9 @@ def newton_change(gram, penalty, l1, v, beta, q):
     slope = row.slope(size, l1, shape)
     # Where the penalty's concavity makes the system indefinite, its tangent stands in
     # for it: a majorant, whose minimiser lowers the objective too.
-    diagonals = (v + row.curvature(size, l1, shape), v, v + FLOOR * v.max())
-    direction = solve_positive(gram, diagonals, q - side * slope)
+    bent = v + row.curvature(size, l1, shape)
+    diagonals = (bent, v, *(v + floor * v.max() for floor in FLOORS))
+    direction = solve_positive(gram, diagonals, q - side * slope, LEAP * size.max())
     if direction is None:
         return None
     value = row.value(size, l1, shape)
@@ -44,13 +48,16 @@ def newton_change(gram, penalty, l1, v, beta, q):
     return None
 
 
-def solve_positive(matrix, diagonals, right):
-    """Solve with the first diagonal that makes the matrix positive definite, if any."""
+def solve_positive(matrix, diagonals, right, longest):
+    """Solve with the first diagonal that makes the matrix positive definite enough.
+
+    That is, with a solution no entry of which exceeds `longest`. None if there is none.
+    """
     for diagonal in diagonals:
         trial = matrix.copy()
         np.fill_diagonal(trial, diagonal)
         _, solution, failed = dposv(trial, right, overwrite_a=True)
-        if not failed:
+        if not failed and np.abs(solution).max() <= longest:
             return solution
     return None
 

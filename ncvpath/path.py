@@ -162,15 +162,16 @@ class Step(NamedTuple):
 
 def choose_lambdas(problem, settings):
     """The lambdas to report, and the hidden ones that lead to the first of them."""
-    top, ratio = problem.lambda_max, settings.lambda_min_ratio
-    if ratio is None:
-        ratio = default_ratio(problem.design.n, np.isfinite(problem.factor).sum())
+    top = problem.lambda_max
+    depth = default_ratio(problem.design.n, np.isfinite(problem.factor).sum())
     if settings.lambdas is None:
+        ratio = settings.lambda_min_ratio
+        ratio = depth if ratio is None else ratio
         return lambda_sequence(top, settings.nlambda, ratio), np.empty(0)
     first = settings.lambdas[0]
     if not settings.warm_up or first >= top:
         return settings.lambdas, np.empty(0)
-    return settings.lambdas, approach(top, first, ratio, settings.nlambda)
+    return settings.lambdas, approach(top, first, depth, settings.nlambda)
 
 
 def walk(problem, state, lambdas, hidden, settings):
@@ -185,6 +186,11 @@ def walk(problem, state, lambdas, hidden, settings):
             outcome = rest(problem, state, lam, limits)
         else:
             outcome = solve(problem, state, lam, limits)
+        if not np.isfinite(outcome[1]):
+            raise FloatingPointError(
+                f"numbers overflowed at lambda={lam:g}; rescale X and y, or choose a "
+                "less extreme gamma"
+            )
         if k < hidden.size:
             continue
         df = state.support.size

@@ -114,7 +114,9 @@ def set_horizontal(ax, x, xvar, log):
         ax.set_xlabel(WORDS[xvar] + (" (log scale)" if log else ""))
     else:
         ax.set_xlabel(WORDS[xvar])
-    left, right = x[0], x[-1]
+    left, right = x.min(), x.max()
+    if xvar == "lambda":
+        left, right = right, left
     if left == right:  # one lambda on a log axis, or nothing but zeros
         left, right = (1.1 * left, 0.9 * left) if xvar == "lambda" else (-0.1, 1.0)
     ax.set_xlim(left, right)

@@ -82,9 +82,16 @@ def pose(data, settings, crew):
     design = dense_design(
         data.X, data.weights, settings.intercept, settings.standardize, crew
     )
-    mean = data.weights @ data.y if settings.intercept else 0.0
-    response = data.y - mean
-    spread = np.sqrt(data.weights @ response**2)
+    counted = data.weights > 0
+    mean = data.weights @ np.where(counted, data.y, 0.0) if settings.intercept else 0.0
+    response = np.where(counted, data.y - mean, 0.0)
+    with np.errstate(over="ignore"):
+        spread = np.sqrt(data.weights @ response**2)
+    if not (np.isfinite(spread) and np.isfinite(design.norm2).all()):
+        culprit = "y" if not np.isfinite(spread) else "X"
+        raise ValueError(
+            f"{culprit} must not be so large that its squares overflow; rescale it"
+        )
     penalty = shaped(settings.row, settings.gamma, spread)
     factor = np.where(design.constant, np.inf, data.factor)
     state = null_state(design, response, factor)
@@ -97,9 +104,15 @@ def pose(data, settings, crew):
             "(penalty_factor neither 0 nor inf, column not constant) is correlated "
             "with what the unpenalised ones leave of y"
         )
-    top = (reach / factor[penalised]).max() / settings.alpha
+    with np.errstate(over="ignore"):
+        top = (reach / factor[penalised]).max() / settings.alpha
+    if not np.isfinite(top):
+        raise ValueError(
+            "penalty_factor and alpha must leave lambda_max finite; got "
+            f"penalty_factor={factor[penalised].min():g}, alpha={settings.alpha:g}"
+        )
     longest = np.sqrt(design.norm2[np.isfinite(factor)].max())
-    size = np.sqrt(data.weights @ data.y**2)  # with its mean: that is what was rounded
+    size = spread + abs(mean)  # the mean too was subject to rounding
     problem = Problem(
         design, response, mean, penalty, settings.alpha, factor, top, reach.max(),
         ROUNDING * longest * size,

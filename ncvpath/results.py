@@ -4,7 +4,7 @@ A record of arrays that knows nothing of solvers. pandas, matplotlib and
 scipy.sparse are imported when an answer needs them.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -273,6 +273,9 @@ class NcvPath:
     def load(cls, file) -> "NcvPath":
         """Read a path that `save` wrote."""
         return cls(**storage.load(file))
+
+    def __copy__(self):
+        return replace(self)  # with X and y, unlike a pickle
 
     def __getstate__(self):
         return {f.name: getattr(self, f.name) for f in fields(self)} | dict.fromkeys(

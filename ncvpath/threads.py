@@ -67,7 +67,8 @@ class _BlasGate:
 
     def enter(self):
         with self._lock:
-            if self._inside == 0:
+            self._inside += 1  # first, so that an interrupted entry can be left
+            if self._inside == 1:
                 if self._controller is None:
                     import scipy.linalg  # noqa: F401  its BLAS must be loaded to be seen
                     from threadpoolctl import ThreadpoolController
@@ -75,12 +76,11 @@ class _BlasGate:
                     self._controller = ThreadpoolController()
                 _take_control()
                 self._limits = self._controller.limit(limits=1, user_api="blas")
-            self._inside += 1
 
     def leave(self):
         with self._lock:
             self._inside -= 1
-            if self._inside == 0:
+            if self._inside == 0 and self._limits is not None:
                 _take_control()
                 self._limits.restore_original_limits()
                 self._limits = None
@@ -122,8 +122,8 @@ def working(n_threads):
     """A crew for one fit, with BLAS on one thread meanwhile."""
     crew = Crew(n_threads)
     gate = _gate
-    gate.enter()
     try:
+        gate.enter()
         yield crew
     finally:
         crew.close()

@@ -178,3 +178,18 @@ def test_extrapolation_of_a_standstill_or_underflow_stays_put(scale):
     kernels.extrapolate(np.eye(3), Penalty(0, 0.0), np.ones(3), np.ones(3), points,
                         beta, q)
     assert np.isfinite(beta).all() and np.isfinite(q).all()
+
+
+@every_penalty
+def test_nan_is_never_the_smaller_violation(row):
+    assert np.isnan(kernels.larger(1.0, np.nan)) and kernels.larger(1.0, 0.5) == 1.0
+    assert np.isnan(kernels.larger(np.nan, 1.0))
+    for beta in (np.array([1.0, 0.0]), np.zeros(2)):
+        q = np.array([np.nan, 0.0])
+        worst = kernels.largest_violation(Penalty(row.kind, 3.0), np.ones(2), beta, q)
+        assert np.isnan(worst)
+
+
+def test_logsum_does_not_overflow():
+    b = kernels.threshold(Penalty(kernels.LOGSUM, 1e100), 3e200, 1e100, 1e99, 0.0)
+    assert b == pytest.approx(3e100, rel=1e-6)

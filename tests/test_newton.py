@@ -47,9 +47,9 @@ def test_one_step_solves_a_lasso_whose_signs_are_right():
 
 def test_a_singular_system_still_gives_a_step_and_an_indefinite_one_none():
     ones = np.ones((2, 2))
-    step = solve_positive(ones, (np.ones(2), 1 + np.full(2, 1e-12)), np.ones(2))
+    step = solve_positive(ones, (np.ones(2), 1 + np.full(2, 1e-12)), np.ones(2), 10)
     np.testing.assert_allclose(step.sum(), 1, rtol=1e-3)
-    assert solve_positive(ones, (np.full(2, 0.5),), np.ones(2)) is None
+    assert solve_positive(ones, (np.full(2, 0.5),), np.ones(2), 10) is None
 
 
 def test_steps_are_cut_at_sign_changes_and_piece_boundaries():
@@ -76,3 +76,25 @@ def test_newton_steps_take_over_where_sweeps_crawl():
     path = ncvpath(X, y, penalty="lasso", tol=1e-9)
     assert path.converged.all()
     assert path.screening["newton_steps"].sum() > 0
+
+
+@pytest.mark.parametrize("q", [(1.3e-3, 5e-6), (1e-9, 1e-9), (1e-16, 1e-16)])
+@pytest.mark.parametrize("correlation", [-1.0, -1 + 1.1e-16])
+def test_opposite_columns_do_not_send_the_step_to_infinity(q, correlation):
+    gram = np.array([[1.0, correlation], [correlation, 1.0]])
+    beta = np.array([0.1, 0.136])
+    change = newton_change(
+        gram, Penalty(1, 3.0), np.full(2, 1e-3), np.ones(2), beta, np.array(q)
+    )
+    assert change is None or np.abs(change).max() < 1e3
+
+
+def test_nearly_collinear_lasso_paths_converge():
+    """Steps that end at zero are repeated without that coordinate: no zig-zag."""
+    for seed in (259, 3, 17):
+        rng = np.random.default_rng(seed)
+        B = rng.standard_normal((50, 4))
+        y = B @ [2, -1, 0.5, 0] + 0.3 * rng.standard_normal(50)
+        copies = [B + 1e-4 * rng.standard_normal(B.shape) for _ in range(4)]
+        path = ncvpath(np.hstack([B, *copies]), y, penalty="lasso")
+        assert path.converged.all()

@@ -186,3 +186,43 @@ def test_redundant_unpenalised_columns_do_not_disturb_convex_min():
     short = np.delete(np.c_[dummies, X], 0, axis=1)
     assert path.convex_min == ncvpath(short, y, penalty_factor=factor[1:],
                                       gamma=8.0).convex_min
+
+
+@every_penalty
+def test_what_rows_without_weight_hold_does_not_matter(monkeypatch, penalty):
+    monkeypatch.setattr(certificates, "SMALL", 0)
+    X, y = draw(60, 40, seed=9)
+    weights = np.r_[np.zeros(5), np.ones(55)]
+    wild_X, wild_y = X.copy(), y.copy()
+    wild_X[:5], wild_y[:5] = 1e150, -1e150
+    path = ncvpath(X, y, penalty=penalty, weights=weights)
+    wild = ncvpath(wild_X, wild_y, penalty=penalty, weights=weights)
+    assert path.beta.data.tobytes() == wild.beta.data.tobytes()
+    assert path.loss.tobytes() == wild.loss.tobytes()
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda X, y: (X, y * 1e200, {}), "y must not be so large"),
+        (lambda X, y: (X * 1e200, y, {"standardize": False}), "X must not be so large"),
+        (lambda X, y: (X, y, {"penalty_factor": [1e-320] * 12}), "lambda_max finite"),
+    ],
+    ids=["y", "X", "factor"],
+)
+def test_overflow_is_said_in_words(tall, change, words):
+    X, y, settings = change(*tall)
+    with pytest.raises(ValueError, match=words):
+        ncvpath(X, y, **settings)
+
+
+def test_lambdas_a_rounding_apart_are_fitted(wide):
+    X, y = wide
+    top = lambda_max(X, y)
+    assert ncvpath(X, y, lambdas=[top, top * (1 - 1e-11)]).converged.all()
+
+
+def test_an_unused_ratio_does_not_stretch_the_hidden_path(wide):
+    X, y = wide
+    path = ncvpath(X, y, lambdas=[0.3], lambda_min_ratio=0.999999)
+    assert path.converged.all()
