@@ -5,6 +5,9 @@ import numpy as np
 # Turns of sweeps and Newton without halving the violation after which only rounding
 # is left to fight, which a look at exact correlations does better.
 MAX_IDLE = 30
+# Newton steps without sweeps in between, each on the support the last one left: beyond
+# a few, sweeps find the support faster.
+MOST_IN_A_ROW = 3
 
 
 def descend_on_gram(cache, working, penalty, l1, v, beta, q, target, max_epochs):
@@ -45,20 +48,24 @@ def newton_steps_on_support(cache, slots, penalty, l1, v, beta, q):
     """
     from .newton import newton_change  # loads scipy: when first needed
 
-    for steps in range(np.count_nonzero(beta)):
+    steps = 0
+    while steps < MOST_IN_A_ROW:
         support = np.flatnonzero(beta)
+        if support.size == 0:
+            break
         gram = cache.array[np.ix_(slots[support], slots[support])]
         change = newton_change(
             gram, penalty, l1[support], v[support], beta[support], q[support]
         )
         if change is None:
-            return steps
+            break
+        steps += 1
         cache.design.kernels.apply_change(
             cache.array, slots, v, support, change, beta, q
         )
         if beta[support].all():
-            return steps + 1
-    return np.count_nonzero(beta)
+            break
+    return steps
 
 
 def sweeps_per_newton(size):
