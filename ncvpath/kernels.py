@@ -16,13 +16,19 @@ import math
 import numpy as np
 from numba import njit
 
+# Division as in NumPy: no kernel raises. Sums over a column may be taken in any order,
+# which lets them be vectorised; NaN and inf keep their meaning.
+OPTIONS = dict(cache=True, nogil=True, error_model="numpy")
+kernel = njit(**OPTIONS)
+summing_kernel = njit(**OPTIONS, fastmath={"reassoc", "contract"})
+
 # Sweeps that an extrapolation looks back on.
 DEPTH = 5
 # The kinds of penalty; penalties.py holds the same codes in its table.
 LASSO, MCP, SCAD, LOGSUM, CAPPED = range(5)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def value(penalty, a, l1):
     """The penalty r(a) for a >= 0."""
     g = penalty.shape
@@ -41,7 +47,7 @@ def value(penalty, a, l1):
     return l1 * a
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def slope(penalty, a, l1):
     """The derivative r'(a) for a > 0."""
     g = penalty.shape
@@ -56,7 +62,7 @@ def slope(penalty, a, l1):
     return l1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_convex(penalty, v, l1):
     """Whether v b^2 / 2 - z b + r(|b|) is convex in b, whatever z is."""
     g = penalty.shape
@@ -69,7 +75,7 @@ def is_convex(penalty, v, l1):
     return penalty.kind == LASSO
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def logsum_minimiser(z, v, l1, theta):
     """The larger root of v b^2 + (v theta - z) b + theta (l1 - z) = 0, or 0."""
     half = 0.5 * (v * theta - z)
@@ -86,7 +92,7 @@ def logsum_minimiser(z, v, l1, theta):
     return (root - half) / v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def convex_minimiser(penalty, z, v, l1):
     """The minimiser of v b^2 / 2 - z b + r(b), z > l1, where that is convex."""
     g = penalty.shape
@@ -103,7 +109,7 @@ def convex_minimiser(penalty, z, v, l1):
     return (z - l1) / v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_minimiser(penalty, z, v, l1):
     """The best b >= 0 of v b^2 / 2 - z b + r(b), z >= 0, where that is not convex.
 
@@ -128,7 +134,7 @@ def best_minimiser(penalty, z, v, l1):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def threshold(penalty, z, v, l1, current):
     """Minimise v b^2 / 2 - z b + r(|b|) over b.
 
@@ -146,7 +152,7 @@ def threshold(penalty, z, v, l1, current):
     return b if z > 0.0 else -b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def violation(penalty, b, u, l1):
     """How far coordinate b with gradient u is from Fermat's condition."""
     if b == 0.0:
@@ -154,13 +160,13 @@ def violation(penalty, b, u, l1):
     return abs(u - math.copysign(slope(penalty, abs(b), l1), b))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def larger(a, b):
     """The larger of two numbers; NaN counts as largest, so that it cannot hide."""
     return a if b <= a or a != a else b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move(penalty, l1, v, b, q):
     """One coordinate's change and the violation that called for it."""
     met = violation(penalty, b, q, l1)
@@ -169,7 +175,7 @@ def move(penalty, l1, v, b, q):
     return threshold(penalty, q + v * b, v, l1, b) - b, met
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(gram, penalty, l1, v, beta, q):
     """One pass of coordinate descent over a problem with a Gram matrix of its own.
 
@@ -188,7 +194,7 @@ def sweep(gram, penalty, l1, v, beta, q):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apply_change(gram, slots, v, support, change, beta, q):
     """Move the support's coefficients; modified in place: beta, q."""
     # q -= gram[:, support] @ change + l2 * change
@@ -202,7 +208,7 @@ def apply_change(gram, slots, v, support, change, beta, q):
                 q[k] -= change[s] * row[slots[k]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enlarge(small, gram, slots, active):
     """The active set's own Gram matrix, of which `small` holds the first part.
 
@@ -220,7 +226,7 @@ def enlarge(small, gram, slots, active):
     return grown
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mixing_weights(points, c):
     """Weights c, of sum 1, that make the mixed step between the points smallest.
 
@@ -260,7 +266,7 @@ def mixing_weights(points, c):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extrapolate(gram, penalty, l1, v, points, beta, q):
     """Jump to Anderson's extrapolation of past sweeps if the objective falls.
 
@@ -292,7 +298,7 @@ def extrapolate(gram, penalty, l1, v, points, beta, q):
             q[j] = new_q[j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_active(small, gram, slots, penalty, l1, v, beta, q, active, target, most):
     """Sweep the active coordinates alone until their violation is <= target.
 
@@ -325,7 +331,7 @@ def settle_active(small, gram, slots, penalty, l1, v, beta, q, active, target, m
     return epochs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep_all(gram, slots, penalty, l1, v, beta, q):
     """One pass over the whole working set; coordinates at rest cost O(1).
 
@@ -344,7 +350,7 @@ def sweep_all(gram, slots, penalty, l1, v, beta, q):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def largest_violation(penalty, l1, beta, q):
     """The largest violation over the coordinates as they stand."""
     worst = 0.0
@@ -353,7 +359,7 @@ def largest_violation(penalty, l1, beta, q):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend_gram(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
     """Coordinate descent on the working set, seeing only its Gram matrix.
 
@@ -383,7 +389,7 @@ def descend_gram(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
             return epochs, largest_violation(penalty, l1, beta, q)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_strong(factor, cut, correlation, member):
     """Add to `member` every penalised feature with |<x_j, r>| >= cut * factor.
 
@@ -398,7 +404,7 @@ def mark_strong(factor, cut, correlation, member):
     return added
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_out(factor, level, length, slack, estimate, member, expected, uncertified):
     """Who must be looked at, given estimated correlations and how far off they are.
 
@@ -420,7 +426,7 @@ def sort_out(factor, level, length, slack, estimate, member, expected, uncertifi
     return few, more
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def survey(penalty, factor, level, ridge, beta, correlation, member, feasible):
     """Fermat's conditions over all features, and FireWorks' step.
 
@@ -451,7 +457,7 @@ def survey(penalty, factor, level, ridge, beta, correlation, member, feasible):
     return inside, outside, step
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def penalty_total(penalty, factor, level, ridge, support, beta):
     """The sum of sparse and ridge penalties; beta belongs to the support."""
     total = 0.0
@@ -461,7 +467,7 @@ def penalty_total(penalty, factor, level, ridge, support, beta):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def restrict(member, factor, level, ridge, norm2, beta, correlation):
     """The problem on the working set: features, l1, l2, v, beta and q of each."""
     working = np.flatnonzero(member)
@@ -473,12 +479,7 @@ def restrict(member, factor, level, ridge, norm2, beta, correlation):
     return working, l1, l2, v, b, q
 
 
-# Sums over a column may be taken in any order, which lets them be vectorised; NaN and
-# inf keep their meaning.
-SUMS = {"reassoc", "contract"}
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@summing_kernel
 def column_dots(X, features, center, scale, vector, out):
     """Set out[k] = vector @ (X_j - center_j) / scale_j, j = features[k]."""
     n = vector.size
@@ -491,7 +492,7 @@ def column_dots(X, features, center, scale, vector, out):
         out[k] = total / scale[j]
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@summing_kernel
 def measure_columns(X, first, weights, intercept, center, scale, peak):
     """Mean, root mean square about it and largest distance from it, column by column.
 
@@ -522,7 +523,7 @@ def measure_columns(X, first, weights, intercept, center, scale, peak):
         center[k], scale[k], peak[k] = mean, top * math.sqrt(total), top
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy_columns(X, features, center, scale, top, out):
     """Write the standardized columns, from row `top` on, to the rows of out."""
     n = X.size // center.size
@@ -534,7 +535,7 @@ def copy_columns(X, features, center, scale, top, out):
             out[k, i] = (column[i] - c) / s
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def subtract_columns(X, features, center, scale, beta, top, out):
     """Take X_A beta, standardized and from row `top` on, from out."""
     n = X.size // center.size
@@ -546,7 +547,7 @@ def subtract_columns(X, features, center, scale, beta, top, out):
             out[i] -= step * (column[i] - c)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visit_column(column, weights, center, scale, penalty, l1, v, l2, beta, residual):
     """Update one coordinate with the residual at hand.
 
@@ -569,7 +570,7 @@ def visit_column(column, weights, center, scale, penalty, l1, v, l2, beta, resid
     return new, met
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend_residual(
     X, weights, center, scale, features, penalty, l1, v, l2, beta, residual, target,
     max_epochs,
