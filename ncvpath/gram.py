@@ -8,7 +8,8 @@ class GramCache:
 
     def __init__(self, design):
         self.design = design
-        self.limit = max(2 * design.n, 2000)  # features; beyond it, start afresh
+        self.largest_set = max(design.n, 1000)  # beyond it residuals serve better
+        self.limit = self.largest_set * 3 // 2  # features; beyond it, start afresh
         self.features = np.empty(0, dtype=np.int64)
         self.slot = np.full(design.p, -1, dtype=np.int64)
         self.array = np.empty((0, 0))
@@ -25,7 +26,7 @@ class GramCache:
 
     def suits(self, size):
         """Whether a working set of this size is better served by its Gram matrix."""
-        return 2 * size <= self.limit
+        return size <= self.largest_set
 
     def block(self, features):
         """The Gram matrix of the features, as an array of its own."""
@@ -37,7 +38,8 @@ class GramCache:
         self.features = np.concatenate([self.features, new])
         self.slot[new] = np.arange(old, size)
         if size > self.array.shape[0]:
-            grown = np.empty((max(size, 3 * old // 2),) * 2)
+            room = max(size, min(5 * old // 4, self.limit))
+            grown = np.empty((room, room))
             grown[:old, :old] = self.array[:old, :old]
             self.array = grown
         products = self.design.gram(self.features, new)
