@@ -115,7 +115,7 @@ def numeric_frame(name, frame):
         if getattr(dtype, "kind", "O") not in "biuf":
             raise ValueError(
                 f"{name} must be numeric; column {str(column)!r} has dtype {dtype} "
-                "(encode it, or drop it, first)"
+                "(encode it, e.g. with pandas.get_dummies, or drop it)"
             )
     if all(isinstance(dtype, np.dtype) for dtype in frame.dtypes):
         return frame.to_numpy(dtype=np.float64)  # no copy of a plain float64 frame

@@ -1,6 +1,7 @@
 """The door: what users pass becomes clean arrays, or a ValueError that names
 argument, rule and value. Nothing behind the door checks its arguments again."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,7 +65,7 @@ class Settings:
 
 def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
     """Clean data; the user's arrays are never written to."""
-    names = column_names(X)
+    names, given_X, given_y = column_names(X), X, y
     X = matrix("X", X)
     n, p = X.shape
     y = check_response(y, n)
@@ -74,10 +75,21 @@ def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
             "y must vary when intercept=True; got the constant "
             f"y={y[weights > 0][0]:g}"
         )
+    _compare_indexes(given_X, given_y)
     named = names is not None or feature_names is not None
     names = _feature_names(feature_names, names, p)
     factor = _factors(penalty_factor, names, named)
     return Data(X, y, weights, factor, names)
+
+
+def _compare_indexes(X, y):
+    """Rows are matched by position; say so where pandas would do otherwise."""
+    if is_frame(X) and is_series(y) and not X.index.equals(y.index):
+        warnings.warn(
+            "X and y have different indexes; their rows are matched by position",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def check_settings(

@@ -48,6 +48,7 @@ def ncvpath(
     X : array, DataFrame or list of rows, n x p
         Never modified; not copied when it is Fortran-ordered float64.
     y : array, Series, list or one-column frame, length n
+        Rows of X and y are matched by position.
     penalty : {"MCP", "SCAD", "lasso", "logsum", "capped"}
         The penalty r, by name in any case; see `penalties()`.
     gamma : float, optional

@@ -123,9 +123,9 @@ def penalties():
 
     return pd.DataFrame(
         {
-            "r(a), a = |beta|": [row.formula for row in ROWS],
             "gamma": [row.gamma for row in ROWS],
             "gamma must exceed": [row.above for row in ROWS],
+            "r(a), a = |beta|": [row.formula for row in ROWS],
         },
         index=pd.Index([row.name for row in ROWS], name="penalty"),
     ).astype({"gamma": float, "gamma must exceed": float})

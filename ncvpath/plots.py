@@ -174,8 +174,11 @@ def count_on_top(ax, x, df, log):
     """The number of nonzero coefficients, along the top."""
     top = ax.secondary_xaxis("top")
     where = np.log(x) if log else x
-    spots = np.linspace(where[0], where[-1], 8)
-    nearest = np.unique([np.argmin(np.abs(where - spot)) for spot in spots])
+    apart = 0.09 * abs(where[-1] - where[0])
+    nearest = []
+    for k in np.flatnonzero(np.diff(df, prepend=-1)):  # where the count changes
+        if not nearest or abs(where[k] - where[nearest[-1]]) >= apart:
+            nearest.append(k)
     top.xaxis.set_major_locator(FixedLocator(x[nearest]))
     top.xaxis.set_major_formatter(FixedFormatter([str(df[k]) for k in nearest]))
     top.xaxis.set_minor_locator(NullLocator())

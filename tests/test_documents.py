@@ -24,13 +24,15 @@ def run(cells, name):
 
 
 @pytest.mark.parametrize("file", VIGNETTES, ids=lambda file: file.stem)
-def test_vignette_runs(file):
+def test_vignette_runs(file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # vignettes write files
     cells = blocks(file, "{code-cell} python")
     assert cells
     run(cells, file.name)
 
 
-def test_readme_prints_what_it_says(capsys):
+def test_readme_prints_what_it_says(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     readme = ROOT / "README.md"
     (code,), (printed,) = blocks(readme, "python"), blocks(readme, "text")
     run([code], readme.name)

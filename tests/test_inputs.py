@@ -596,3 +596,10 @@ def test_the_path_does_not_change_when_the_factors_given_to_it_do(X, y):
     factor[:], lambdas[:] = 9, 9
     np.testing.assert_array_equal(path.penalty_factor, FACTORS)
     np.testing.assert_array_equal(path.lambdas, [0.3, 0.1])
+
+
+def test_different_indexes_are_matched_by_position_with_a_warning():
+    X, y, _ = simulate(40, 12, random_state=1)
+    with pytest.warns(UserWarning, match="matched by position"):
+        path = ncvpath(X, y.set_axis(y.index[::-1]))
+    np.testing.assert_array_equal(path.coef(), ncvpath(X, y).coef())
