@@ -75,8 +75,8 @@ def ncvpath(
         Coordinate descent on the Gram matrix of the working set.
     n_added, prune, inexact : int, bool, bool
         FireWorks: features added per round (by default growing), whether features
-        at zero leave the set between rounds, and whether early rounds may be
-        solved loosely.
+        at zero leave the set after the first round at a lambda, and whether rounds
+        that will be followed by another may be solved loosely.
     tol : float
         Largest violation of Fermat's conditions over all features, relative to the
         gradient of the null model.

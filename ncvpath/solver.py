@@ -74,7 +74,7 @@ def solve(problem, state, lam, limits):
         refresh(problem, state, limits, work)
         # 3. Measure the violations; move FireWorks' feasible vector to the residual.
         inside, outside, work.step = survey(problem, state)
-        worst = max(inside, outside)
+        worst = np.maximum(inside, outside)  # NaN, if any, stays visible
         # 4. Done?
         if worst <= limits.tol:
             status = Status.CONVERGED
@@ -105,7 +105,7 @@ def rest(problem, state, lam, limits):
     """Stay with the null model, the solution from lambda_max up."""
     state.lam = min(lam, problem.lambda_max)
     state.member = problem.free.copy()
-    worst = max(survey(problem, state)[:2])
+    worst = np.max(survey(problem, state)[:2])
     status = Status.CONVERGED if worst <= limits.tol else Status.ROUNDING
     return status, worst, Work(checked=problem.design.p, seconds=0.0)
 
@@ -132,9 +132,7 @@ def start(problem, state, lam, limits, work):
     work.strong = problem.design.kernels.mark_strong(
         problem.factor, cut, state.correlation, member
     )
-    size = n_added
-    if work.strong > size:
-        size = max(size, 2 * np.count_nonzero(held))
+    size = max(n_added, 2 * np.count_nonzero(held))
     if work.strong > size:
         strong = np.flatnonzero(member & ~held)
         reach = np.abs(state.correlation[strong]) / problem.factor[strong]
@@ -212,8 +210,7 @@ def measure_all(problem, state, work):
     state.correlation = problem.design.correlate(state.residual)
     state.exact = np.ones(problem.design.p, dtype=bool)
     work.checked += problem.design.p
-    inside, outside, _ = survey(problem, state)
-    return max(inside, outside)
+    return np.max(survey(problem, state)[:2])
 
 
 def choose(problem, state, limits, work):

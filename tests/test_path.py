@@ -226,3 +226,9 @@ def test_an_unused_ratio_does_not_stretch_the_hidden_path(wide):
     X, y = wide
     path = ncvpath(X, y, lambdas=[0.3], lambda_min_ratio=0.999999)
     assert path.converged.all()
+
+
+def test_numbers_that_overflow_are_an_error_not_a_result(tall):
+    X, y = tall
+    with pytest.raises(FloatingPointError, match="rescale"), np.errstate(all="ignore"):
+        ncvpath(X, y, penalty="logsum", gamma=1.7e308, nlambda=5)
