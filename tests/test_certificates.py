@@ -7,6 +7,7 @@ from conftest import draw
 from ncvpath import certificates as room
 from ncvpath import kernels, ncvpath
 from ncvpath.certificates import Certificates
+from ncvpath.design import DenseDesign
 from ncvpath.penalties import ROWS
 
 
@@ -125,3 +126,19 @@ def test_a_look_ends_with_those_who_object(watched):
     X, y = draw(60, 300, 5)
     ncvpath(X, y, penalty="MCP", nlambda=5, n_added=2)
     assert watched["incomplete"] > 0
+
+
+def test_every_column_that_is_correlated_is_counted(monkeypatch):
+    monkeypatch.setattr(room, "SMALL", 0)
+    touched, correlate = [], DenseDesign.correlate
+
+    def counted(self, residual, features=None):
+        touched.append(self.p if features is None else features.size)
+        return correlate(self, residual, features)
+
+    monkeypatch.setattr(DenseDesign, "correlate", counted)
+    for penalty in ("lasso", "MCP"):
+        touched.clear()
+        X, y = draw(60, 300, 6)
+        path = ncvpath(X, y, penalty=penalty, nlambda=30)
+        assert path.work["checked"].sum() == sum(touched)
