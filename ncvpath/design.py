@@ -23,6 +23,8 @@ from .threads import Crew
 # Numbers in a piece of X that one thread works on at a time: small enough to stay
 # in cache while it is centred, large enough to make the call worth while.
 PIECE = 1 << 18
+# Numbers below which one thread is done before another has woken up.
+ALONE = 1 << 20
 # A column varies only if its spread is above the rounding of its own entries.
 ROUNDING = 8 * np.finfo(float).eps
 
@@ -125,7 +127,7 @@ class DenseDesign:
 
 def pieces(depth, length):
     """Fixed slices of range(length), about PIECE numbers each at that depth."""
-    if depth * length <= PIECE:
+    if depth * length <= ALONE:
         return (slice(0, length),)
     width = max(PIECE // max(depth, 1), 1)
     return [slice(left, min(left + width, length)) for left in range(0, length, width)]

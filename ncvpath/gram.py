@@ -10,14 +10,15 @@ class GramCache:
         self.design = design
         self.largest_set = max(design.n, 1000)  # beyond it residuals serve better
         self.limit = self.largest_set * 3 // 2  # features; beyond it, start afresh
-        self.features = np.empty(0, dtype=np.int64)
+        self.known = 0
+        self.features = np.empty(design.p, dtype=np.int64)  # by slot, `known` of them
         self.slot = np.full(design.p, -1, dtype=np.int64)
         self.array = np.empty((0, 0))
 
     def slots(self, features):
         """Slots of the features, after computing the products that are missing."""
         new = features[self.slot[features] < 0]
-        if self.features.size + new.size > self.limit and self.features.size:
+        if self.known + new.size > self.limit and self.known:
             self._forget()
             new = features
         if new.size:
@@ -33,19 +34,24 @@ class GramCache:
         slots = self.slots(features)
         return self.array[np.ix_(slots, slots)]
 
-    def _learn(self, new):
-        old, size = self.features.size, self.features.size + new.size
-        self.features = np.concatenate([self.features, new])
-        self.slot[new] = np.arange(old, size)
+    def reserve(self, size):
+        """Make room for `size` features."""
         if size > self.array.shape[0]:
-            room = max(size, min(5 * old // 4, self.limit))
-            grown = np.empty((room, room))
-            grown[:old, :old] = self.array[:old, :old]
+            grown = np.empty((size, size))
+            grown[: self.known, : self.known] = self.array[: self.known, : self.known]
             self.array = grown
-        products = self.design.gram(self.features, new)
+
+    def _learn(self, new):
+        old, size = self.known, self.known + new.size
+        if size > self.array.shape[0]:
+            self.reserve(max(size, min(5 * old // 4, self.limit)))
+        self.features[old:size] = new
+        self.slot[new] = np.arange(old, size)
+        self.known = size
+        products = self.design.gram(self.features[:size], new)
         self.array[:size, old:size] = products
         self.array[old:size, :old] = products[:old].T
 
     def _forget(self):
-        self.slot[self.features] = -1
-        self.features = self.features[:0]
+        self.slot[self.features[: self.known]] = -1
+        self.known = 0

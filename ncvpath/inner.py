@@ -23,7 +23,7 @@ def descend_on_gram(cache, working, penalty, l1, v, beta, q, target, max_epochs)
     epochs = newton_steps = idle = 0
     patience, best = 1.0, np.inf
     while True:
-        allowance = patience * sweeps_per_newton(np.count_nonzero(beta))
+        allowance = patience * kernels.sweeps_per_newton(np.count_nonzero(beta))
         done, worst = kernels.descend_gram(
             cache.array, slots, penalty, l1, v, beta, q, target,
             min(int(allowance), max_epochs - epochs),
@@ -66,14 +66,3 @@ def newton_steps_on_support(cache, slots, penalty, l1, v, beta, q):
         if beta[support].all():
             break
     return steps
-
-
-def sweeps_per_newton(size):
-    """Sweeps of the support that cost as much as one Newton step on it.
-
-    In multiply-adds: a sweep takes size^2 and some overhead per coordinate, a
-    factorization size^3 / 3 at a better rate, plus the overhead of array calls.
-    """
-    sweep = size * (size + 10) + 100
-    newton = size**3 / 8 + 40 * size**2 + 100_000
-    return newton / sweep

@@ -390,6 +390,18 @@ def descend_gram(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
 
 
 @kernel
+def sweeps_per_newton(size):
+    """Sweeps of the support that cost as much as one Newton step on it.
+
+    In multiply-adds: a sweep takes size^2 and some overhead per coordinate, a
+    factorization size^3 / 3 at a better rate, plus the overhead of array calls.
+    """
+    sweep = size * (size + 10.0) + 100.0
+    newton = size**3 / 8.0 + 40.0 * size**2 + 100_000.0
+    return int(newton / sweep)
+
+
+@kernel
 def mark_strong(factor, cut, correlation, member):
     """Add to `member` every penalised feature with |<x_j, r>| >= cut * factor.
 
@@ -600,3 +612,99 @@ def descend_residual(
             break
         support_only = worst > target
     return epochs
+
+
+@kernel
+def learn_feature(X, weights, center, scale, j, known, features, slot, gram):
+    """Give feature j the next slot, `known`, and the products with those before it.
+
+    Modified in place: features, slot, gram.
+    """
+    n = weights.size
+    column = np.empty(n)
+    for i in range(n):
+        column[i] = weights[i] * ((X[j * n + i] - center[j]) / scale[j])
+    features[known], slot[j] = j, known
+    column_dots(X, features[: known + 1], center, scale, column, gram[known])
+    for k in range(known):
+        gram[k, known] = gram[known, k]
+
+
+@kernel
+def walk_down(
+    X, weights, center, scale, norm2, response, factor, penalty, alpha, growth, lam,
+    lambdas, tol, target, most, crowd, features, known, slot, gram, beta, residual,
+    correlation, feasible, figures, supports, values,
+):
+    """Solver.solve for one lambda after another while nothing unusual happens.
+
+    That is: the strong features fit in (`crowd`), their Gram matrix has room, sweeps
+    alone reach the target, and nobody outside objects. Modified in place: everything
+    after `crowd` but `known`; the state stays consistent wherever the walk ends.
+
+    Returns the number of lambdas finished, the features known to the Gram matrix, and
+    the sweeps spent on the lambda that was given up. Of each finished lambda `figures`
+    gets strong, working set, sweeps, step, violation, mean square, penalty, and the
+    end of its part in `supports` and `values`.
+    """
+    member, count = np.empty(beta.size, dtype=np.bool_), 0
+    for done in range(lambdas.size):
+        level, ridge = alpha * lambdas[done], (1.0 - alpha) * lambdas[done]
+        # As solver.start.
+        held = 0
+        for j in range(beta.size):
+            member[j] = beta[j] != 0.0 or factor[j] == 0.0
+            held += member[j]
+        cut = alpha * (lambdas[done] + growth * (lambdas[done] - lam))
+        strong = mark_strong(factor, cut, correlation, member)
+        new = 0
+        for j in range(beta.size):
+            new += member[j] and slot[j] < 0
+        full = known + new > gram.shape[0] or count + held + strong > supports.size
+        if full or strong > max(crowd, 2 * held):
+            return done, known, 0
+        # As solver.descend.
+        working, l1, _, v, b, q = restrict(
+            member, factor, level, ridge, norm2, beta, correlation
+        )
+        for j in working:
+            if slot[j] < 0:
+                learn_feature(X, weights, center, scale, j, known, features, slot, gram)
+                known += 1
+        epochs, left = descend_gram(
+            gram, slot[working], penalty, l1, v, b, q, target,
+            min(sweeps_per_newton(held), most),
+        )
+        # As solver.refresh.
+        first = count
+        for k in range(working.size):
+            beta[working[k]] = b[k]
+            if b[k] != 0.0:
+                supports[count], values[count] = working[k], b[k]
+                count += 1
+        support, nonzero = supports[first:count], values[first:count]
+        residual[:] = response
+        subtract_columns(X, support, center, scale, nonzero, 0, residual)
+        weighted, mean_square = np.empty(residual.size), 0.0
+        for i in range(residual.size):
+            residual[i] = residual[i] if weights[i] > 0.0 else 0.0
+            weighted[i] = weights[i] * residual[i]
+            mean_square += weighted[i] * residual[i]
+        column_dots(X, np.arange(beta.size), center, scale, weighted, correlation)
+        if not left <= target:
+            return done, known, epochs
+        for j in range(beta.size):
+            feasible[j] *= lambdas[done] / lam
+        inside, outside, step = survey(
+            penalty, factor, level, ridge, beta, correlation, member, feasible
+        )
+        worst = larger(inside, outside)
+        if not worst <= tol:
+            return done, known, epochs
+        lam = lambdas[done]
+        row = figures[done]
+        row[0], row[1], row[2] = strong, working.size, epochs
+        row[3], row[4], row[5] = step, worst, mean_square
+        row[6] = penalty_total(penalty, factor, level, ridge, support, nonzero)
+        row[7] = count
+    return lambdas.size, known, 0

@@ -1,7 +1,6 @@
-"""`ncvpath()`: the map of the house, and the loop over lambdas."""
+"""`ncvpath()`: the map of the house."""
 
 import warnings
-from typing import NamedTuple
 
 import numpy as np
 
@@ -9,13 +8,10 @@ from .convexity import convex_min
 from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
 from .problem import pose
-from .progress import each
 from .results import NcvPath
-from .solver import Limits, Work, rest, solve
+from .solver import Work
 from .threads import working
-
-# A lambda this close to lambda_max is lambda_max, rounded differently.
-SAME_LAMBDA = 1e-12
+from .walk import walk
 
 
 class ConvergenceWarning(UserWarning):
@@ -148,19 +144,6 @@ def lambda_max(
     return float(null.lambdas[0])
 
 
-class Step(NamedTuple):
-    """One lambda of the finished path."""
-
-    lam: float
-    support: np.ndarray
-    beta: np.ndarray  # of the support, on the standardized scale
-    mean_square: float
-    objective: float
-    violation: float  # relative to the null gradient
-    status: str
-    work: Work
-
-
 def choose_lambdas(problem, settings):
     """The lambdas to report, and the hidden ones that lead to the first of them."""
     top = problem.lambda_max
@@ -173,49 +156,6 @@ def choose_lambdas(problem, settings):
     if not settings.warm_up or first >= top:
         return settings.lambdas, np.empty(0)
     return settings.lambdas, approach(top, first, depth, settings.nlambda)
-
-
-def walk(problem, state, lambdas, hidden, settings):
-    """Walk down the path; returns its steps and why it stopped early, if it did."""
-    limits = Limits(
-        settings.tol * problem.g0, settings.max_epochs, settings.working_set,
-        settings.n_added, settings.prune, settings.inexact,
-    )
-    steps = []
-    for k, lam in enumerate(each(np.append(hidden, lambdas), settings.progress)):
-        if lam >= problem.lambda_max * (1 - SAME_LAMBDA):
-            outcome = rest(problem, state, lam, limits)
-        else:
-            outcome = solve(problem, state, lam, limits)
-        if not np.isfinite(outcome[1]):
-            raise FloatingPointError(
-                f"numbers overflowed at lambda={lam:g}; rescale X and y, or choose a "
-                "less extreme gamma"
-            )
-        if k < hidden.size:
-            continue
-        df = state.support.size
-        if settings.dfmax is not None and df > settings.dfmax:
-            if not steps:
-                raise ValueError(
-                    f"dfmax must be at least {df}, the nonzero coefficients at the "
-                    f"first lambda; got dfmax={settings.dfmax}"
-                )
-            reason = f"dfmax={settings.dfmax}, but {df} nonzero at lambda={lam:.4g}"
-            return steps, reason
-        steps.append(finished_step(problem, state, lam, *outcome))
-    return steps, None
-
-
-def finished_step(problem, state, lam, status, violation, work):
-    """What the path keeps of one lambda."""
-    support, beta = state.support, state.beta[state.support]
-    mean_square = (problem.design.weights * state.residual) @ state.residual
-    objective = problem.objective(mean_square, lam, support, beta)
-    return Step(
-        lam, support, beta, mean_square, objective, violation / problem.g0,
-        status.value, work,
-    )
 
 
 def find_convex_min(problem, state, steps):

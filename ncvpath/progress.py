@@ -3,21 +3,21 @@
 import sys
 
 
-def each(lambdas, show):
-    """The lambdas one after another, with a bar on stderr when asked to show it."""
+def each(steps, total, show):
+    """The steps one after another, with a bar on stderr when asked to show it."""
     if not show:
-        return iter(lambdas)
+        return steps
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _plain(lambdas)
-    return tqdm(lambdas, desc="ncvpath", unit="lambda")
+        return _plain(steps, total)
+    return tqdm(steps, desc="ncvpath", unit="lambda", total=total)
 
 
-def _plain(lambdas):
+def _plain(steps, total):
     try:
-        for k, lam in enumerate(lambdas):
-            yield lam
-            sys.stderr.write(f"\rncvpath: lambda {k + 1} of {len(lambdas)}")
+        for k, step in enumerate(steps):
+            sys.stderr.write(f"\rncvpath: lambda {k + 1} of {total}")
+            yield step
     finally:  # also when the path stops early
         sys.stderr.write("\n")

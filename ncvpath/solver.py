@@ -56,12 +56,13 @@ class Work:
     seconds: float = field(default_factory=lambda: -perf_counter())
 
 
-def solve(problem, state, lam, limits):
+def solve(problem, state, lam, limits, spent=0):
     """Minimise at one lambda, from `state`, which moves there.
 
-    Returns the status, the largest violation over all features, and the work done.
+    `spent` sweeps were made for this lambda already. Returns the status, the largest
+    violation over all features, and the work done.
     """
-    work = Work()
+    work = Work(epochs=spent)
     start(problem, state, lam, limits, work)
     # Slabs shrink with lambda, and so does what lies inside them.
     state.feasible *= lam / state.lam

@@ -1,0 +1,137 @@
+"""The loop over lambdas, and the short cut through its easy stretches."""
+
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from .progress import each
+from .solver import MARGIN, Limits, Status, Work, rest, solve
+from .working_set import default_n_added
+
+# A lambda this close to lambda_max is lambda_max, rounded differently.
+SAME_LAMBDA = 1e-12
+# Room for a stretch's coefficients, and for new features in its Gram matrix.
+ROOM = 1 << 16
+MORE_FEATURES = 200
+
+
+class Step(NamedTuple):
+    """One lambda of the finished path."""
+
+    lam: float
+    support: np.ndarray
+    beta: np.ndarray  # of the support, on the standardized scale
+    mean_square: float
+    objective: float
+    violation: float  # relative to the null gradient
+    status: str
+    work: Work
+
+
+def walk(problem, state, lambdas, hidden, settings):
+    """Walk down the path; returns its steps and why it stopped early, if it did."""
+    limits = Limits(
+        settings.tol * problem.g0, settings.max_epochs, settings.working_set,
+        settings.n_added, settings.prune, settings.inexact,
+    )
+    ahead, steps = np.append(hidden, lambdas), []
+    taken = take_steps(problem, state, ahead, limits)
+    for k, step in enumerate(each(taken, ahead.size, settings.progress)):
+        if not np.isfinite(step.violation):
+            raise FloatingPointError(
+                f"numbers overflowed at lambda={step.lam:g}; rescale X and y, or "
+                "choose a less extreme gamma"
+            )
+        if k < hidden.size:
+            continue
+        df = step.support.size
+        if settings.dfmax is not None and df > settings.dfmax:
+            if not steps:
+                raise ValueError(
+                    f"dfmax must be at least {df}, the nonzero coefficients at the "
+                    f"first lambda; got dfmax={settings.dfmax}"
+                )
+            where = f"{df} nonzero at lambda={step.lam:.4g}"
+            return steps, f"dfmax={settings.dfmax}, but {where}"
+        steps.append(step)
+    return steps, None
+
+
+def take_steps(problem, state, lambdas, limits):
+    """One finished step after another: easy ones many at a time, others singly."""
+    done = 0
+    while done < lambdas.size:
+        lam, spent = lambdas[done], 0
+        if lam >= problem.lambda_max * (1 - SAME_LAMBDA):
+            outcome = rest(problem, state, lam, limits)
+        else:
+            if may_be_easy(state, limits):
+                steps, spent = easy_stretch(problem, state, lambdas[done:], limits)
+                yield from steps
+                done += len(steps)
+                if done == lambdas.size:
+                    break
+                lam = lambdas[done]
+            outcome = solve(problem, state, lam, limits, spent)
+            if spent:  # on a round that led nowhere
+                outcome[-1].rounds += 1
+                outcome[-1].checked += problem.design.p
+        yield finished_step(problem, state, lam, *outcome)
+        done += 1
+
+
+def may_be_easy(state, limits):
+    """Whether compiled code may try: with a small X, and an earlier lambda."""
+    asked = limits.working_set == "fireworks" and limits.max_epochs > 1
+    return asked and state.certificates.small and state.lam < np.inf
+
+
+def finished_step(problem, state, lam, status, violation, work):
+    """What the path keeps of one lambda."""
+    support, beta = state.support, state.beta[state.support]
+    mean_square = (problem.design.weights * state.residual) @ state.residual
+    objective = problem.objective(mean_square, lam, support, beta)
+    return Step(
+        lam, support, beta, mean_square, objective, violation / problem.g0,
+        status.value, work,
+    )
+
+
+def easy_stretch(problem, state, lambdas, limits):
+    """Steps that compiled code takes by itself, and sweeps spent on the next one.
+
+    With a small X the calls between kernels cost more than the work in them. The state
+    moves along; what is not easy is left to `solve`.
+    """
+    start = perf_counter()
+    design, cache, p = problem.design, state.gram, problem.design.p
+    cache.reserve(min(cache.known + MORE_FEATURES, p))
+    figures = np.empty((lambdas.size, 8))
+    supports, values = np.empty(ROOM, dtype=np.int64), np.empty(ROOM)
+    done, cache.known, spent = design.kernels.walk_down(
+        design.flat, design.weights, design.center, design.scale, design.norm2,
+        problem.response, problem.factor, problem.penalty, problem.alpha,
+        problem.growth, state.lam, lambdas, limits.tol, MARGIN * limits.tol,
+        limits.max_epochs // 2, limits.n_added or default_n_added(p), cache.features,
+        cache.known, cache.slot, cache.array, state.beta, state.residual,
+        state.correlation, state.feasible, figures, supports, values,
+    )
+    state.support = state.beta.nonzero()[0]
+    state.exact = state.certificates.everyone
+    state.lam = lambdas[done - 1] if done else state.lam
+    share = (perf_counter() - start) / max(done, 1)  # no clock in there: alike for all
+    steps, first = [], 0
+    for lam, row in zip(lambdas[:done], figures.tolist()):
+        strong, size, epochs, step, worst, mean_square, penalty, last = row
+        last = int(last)
+        work = Work(int(strong), int(size), 1, 0, p, step, int(epochs), 0, share)
+        steps.append(
+            Step(
+                lam, supports[first:last], values[first:last], mean_square,
+                0.5 * mean_square + penalty, worst / problem.g0,
+                Status.CONVERGED.value, work,
+            )
+        )
+        first = last
+    return steps, spent

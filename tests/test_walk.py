@@ -1,0 +1,81 @@
+"""The short cut through easy stretches takes the steps the solver would take."""
+
+import numpy as np
+import pytest
+from conftest import draw
+
+from ncvpath import ncvpath, walk
+from ncvpath.penalties import ROWS
+
+
+def singly(monkeypatch, *arguments, **options):
+    """The path with every lambda solved on its own."""
+    with monkeypatch.context() as patch:
+        patch.setattr(walk, "may_be_easy", lambda state, limits: False)
+        return ncvpath(*arguments, **options)
+
+
+def alike(stretched, one_by_one):
+    """Same path up to the tolerance, same counts of work."""
+    for name in ("beta", "intercept", "objective", "loss"):
+        left, right = (getattr(path, name) for path in (stretched, one_by_one))
+        left, right = (a.toarray() if name == "beta" else a for a in (left, right))
+        np.testing.assert_allclose(left, right, rtol=1e-7, atol=1e-8)
+    assert (stretched.df == one_by_one.df).all()
+    assert stretched.status == one_by_one.status
+
+
+@pytest.mark.parametrize("penalty", [row.name for row in ROWS])
+@pytest.mark.parametrize("alpha", [1.0, 0.6])
+@pytest.mark.parametrize("shape", [(80, 12), (60, 90)])
+def test_stretches_and_single_steps_agree(monkeypatch, penalty, alpha, shape):
+    X, y = draw(*shape, seed=5)
+    rng = np.random.default_rng(6)
+    X += 10 * rng.standard_normal(shape[1])
+    weights = rng.uniform(0.5, 2, shape[0]) * (rng.random(shape[0]) > 0.1)
+    factor = np.r_[0.0, np.inf, rng.uniform(0.5, 2, shape[1] - 2)]
+    options = dict(penalty=penalty, alpha=alpha, weights=weights, tol=1e-11,
+                   penalty_factor=factor, nlambda=40, lambda_min_ratio=0.2)
+    stretched = ncvpath(X, y, **options)
+    one_by_one = singly(monkeypatch, X, y, **options)
+    alike(stretched, one_by_one)
+    assert (stretched.screening["rounds"].iloc[1:] > 0).all()
+
+
+def test_an_easy_path_is_one_call(monkeypatch):
+    X, y = draw(60, 90, seed=5)
+    sizes, stretch = [], walk.easy_stretch
+
+    def counted(*arguments):
+        steps, spent = stretch(*arguments)
+        sizes.append(len(steps))
+        return steps, spent
+
+    monkeypatch.setattr(walk, "easy_stretch", counted)
+    ncvpath(X, y, penalty="lasso", nlambda=50)
+    assert sizes == [49]
+
+
+@pytest.mark.parametrize("name, room", [("ROOM", 100), ("MORE_FEATURES", 1)])
+def test_a_stretch_ends_where_its_room_ends(monkeypatch, name, room):
+    X, y = draw(60, 90, seed=5)
+    options = dict(penalty="lasso", nlambda=50, tol=1e-11)
+    whole = ncvpath(X, y, **options)
+    monkeypatch.setattr(walk, name, room)
+    alike(ncvpath(X, y, **options), whole)
+
+
+def test_coarse_grids_and_hard_lambdas_are_left_to_the_solver():
+    X, y = draw(60, 300, seed=7, nonzero=30)
+    X += 3 * X[:, :1]  # correlated columns: several rounds, Newton steps
+    for options in (dict(nlambda=4), dict(nlambda=100, lambda_min_ratio=0.001)):
+        path = ncvpath(X, y, penalty="MCP", **options)
+        assert path.converged.all()
+        assert path.screening["rounds"].max() > 1
+        assert (path.screening["checked"] % 300 == 0).all()
+
+
+def test_the_path_stops_inside_a_stretch(monkeypatch):
+    X, y = draw(60, 90, seed=5)
+    options = dict(penalty="lasso", nlambda=50, dfmax=10)
+    alike(ncvpath(X, y, **options), singly(monkeypatch, X, y, **options))
