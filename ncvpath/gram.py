@@ -1,6 +1,29 @@
 """The Gram matrix of every feature that has worked so far, grown as features enter."""
 
+from typing import NamedTuple
+
 import numpy as np
+
+
+class Factor(NamedTuple):
+    """The Cholesky factor of the support's Newton system, as the kernels keep it.
+
+    It stays from one lambda to the next, which differ by a few rows.
+    """
+
+    lower: np.ndarray
+    slots: np.ndarray  # by row: the coordinate's slot in the Gram matrix
+    diagonal: np.ndarray  # the diagonal of the system
+    exact: np.ndarray  # whether the factor has that one, or a larger one
+    size: np.ndarray  # one number: rows in use
+
+
+def empty_factor(room):
+    """A factor with room for that many coordinates, none of them there yet."""
+    return Factor(
+        np.empty((room, room)), np.empty(room, dtype=np.int64), np.empty(room),
+        np.empty(room, dtype=bool), np.zeros(1, dtype=np.int64),
+    )
 
 
 class GramCache:
@@ -14,6 +37,7 @@ class GramCache:
         self.features = np.empty(design.p, dtype=np.int64)  # by slot, `known` of them
         self.slot = np.full(design.p, -1, dtype=np.int64)
         self.array = np.empty((0, 0))
+        self.factor = empty_factor(0)
 
     def slots(self, features):
         """Slots of the features, after computing the products that are missing."""
@@ -41,6 +65,17 @@ class GramCache:
             grown[: self.known, : self.known] = self.array[: self.known, : self.known]
             self.array = grown
 
+    def factor_for(self, size):
+        """The factor, with room for `size` coordinates."""
+        old, used = self.factor, self.factor.size[0]
+        if size > old.slots.size:
+            self.factor = empty_factor(size)
+            self.factor.lower[:used, :used] = old.lower[:used, :used]
+            for name in ("slots", "diagonal", "exact"):
+                getattr(self.factor, name)[:used] = getattr(old, name)[:used]
+            self.factor.size[0] = used
+        return self.factor
+
     def _learn(self, new):
         old, size = self.known, self.known + new.size
         if size > self.array.shape[0]:
@@ -55,3 +90,4 @@ class GramCache:
     def _forget(self):
         self.slot[self.features[: self.known]] = -1
         self.known = 0
+        self.factor.size[0] = 0

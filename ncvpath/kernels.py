@@ -22,8 +22,25 @@ OPTIONS = dict(cache=True, nogil=True, error_model="numpy")
 kernel = njit(**OPTIONS)
 summing_kernel = njit(**OPTIONS, fastmath={"reassoc", "contract"})
 
-# Sweeps that an extrapolation looks back on.
-DEPTH = 5
+# Sweeps that leave the support as it is before a Newton step is tried, and sweeps of
+# any kind; twice as many after each refusal.
+SETTLED, SWEEPS = 2, 16
+# Newton steps without sweeps in between, each on the support the last one left: beyond
+# a few, sweeps find the support faster.
+MOST_IN_A_ROW = 3
+# Sweeps without halving the violation after which only rounding is left to fight, which
+# a look at exact correlations does better.
+MAX_IDLE = 2000
+# A pivot below this share of its coordinate's curvature is none: the coordinate is then
+# treated as if its penalty were a line, and as having this share at least. The larger
+# ones are for steps that run away.
+FLOORS = (1e-12, 1e-9, 1e-6)
+# A diagonal that has moved less than this share of the curvature is left as it is in
+# the factor: Newton steps then converge at that rate, and cost no factorization.
+STALE = 0.05
+# A step that multiplies the coefficients by this follows rounding, not curvature.
+LEAP = 1e3
+ROUNDING = 4 * np.finfo(np.float64).eps
 # The kinds of penalty; penalties.py holds the same codes in its table.
 LASSO, MCP, SCAD, LOGSUM, CAPPED = range(5)
 
@@ -60,6 +77,33 @@ def slope(penalty, a, l1):
     if penalty.kind == CAPPED:
         return l1 if a < g * l1 else 0.0
     return l1
+
+
+@kernel
+def curvature(penalty, a, l1):
+    """The second derivative r''(a) inside a piece, a > 0."""
+    g = penalty.shape
+    if penalty.kind == MCP:
+        return -1.0 / g if a < g * l1 else 0.0
+    if penalty.kind == SCAD:
+        return -1.0 / (g - 1.0) if l1 < a < g * l1 else 0.0
+    if penalty.kind == LOGSUM:
+        return -l1 / (g + a) * (g / (g + a))
+    return 0.0
+
+
+@kernel
+def share_to_edge(penalty, a, step, l1):
+    """How much of a step from a > 0 leads to zero or to another piece, 1 at most."""
+    g = penalty.shape
+    near = l1 if penalty.kind == SCAD else 0.0
+    far = 0.0 if penalty.kind == LASSO or penalty.kind == LOGSUM else g * l1
+    share = 1.0
+    for edge in (0.0, near, far):
+        ahead = edge - a
+        if ahead * step > 0.0 and abs(step) > abs(ahead):
+            share = min(share, ahead / step)
+    return share
 
 
 @kernel
@@ -167,187 +211,301 @@ def larger(a, b):
 
 
 @kernel
-def move(penalty, l1, v, b, q):
-    """One coordinate's change and the violation that called for it."""
+def move(penalty, l1, v, b, q, least):
+    """One coordinate's change and the violation that called for it, if above least."""
     met = violation(penalty, b, q, l1)
-    if met == 0.0:
+    if met <= least:
         return 0.0, met
     return threshold(penalty, q + v * b, v, l1, b) - b, met
 
 
 @kernel
-def sweep(gram, penalty, l1, v, beta, q):
-    """One pass of coordinate descent over a problem with a Gram matrix of its own.
+def sweep(gram, size, penalty, l1, v, beta, q, least):
+    """One pass of coordinate descent over the first `size` coordinates.
 
-    Modified in place: beta, q. Returns the largest violation met on the way.
+    Violations up to `least` stay. Modified in place: beta, q of those coordinates.
+    Returns the largest violation met on the way, and whether the support changed.
     """
-    worst = 0.0
-    for j in range(beta.size):
-        change, met = move(penalty, l1[j], v[j], beta[j], q[j])
+    worst, moved = 0.0, False
+    for j in range(size):
+        change, met = move(penalty, l1[j], v[j], beta[j], q[j], least)
         worst = larger(worst, met)
         if change != 0.0:
+            moved |= beta[j] == 0.0 or beta[j] + change == 0.0
             beta[j] += change
-            q[j] -= change * (v[j] - gram[j, j])  # the ridge part
-            # q -= change * gram[j]
-            for k in range(beta.size):
-                q[k] -= change * gram[j, k]
-    return worst
+            subtract_row(gram, j, 0, size, v, change, q)
+    return worst, moved
 
 
 @kernel
-def apply_change(gram, slots, v, support, change, beta, q):
-    """Move the support's coefficients; modified in place: beta, q."""
-    # q -= gram[:, support] @ change + l2 * change
-    for s in range(support.size):
-        j = support[s]
-        if change[s] != 0.0:
-            row = gram[slots[j]]
-            beta[j] += change[s]
-            q[j] -= change[s] * (v[j] - row[slots[j]])  # the ridge part
-            for k in range(q.size):
-                q[k] -= change[s] * row[slots[k]]
+def subtract_row(gram, j, first, last, v, change, q):
+    """What a change of coordinate j does to q of coordinates first, ..., last - 1."""
+    row = gram[j]
+    for k in range(first, last):
+        q[k] -= change * row[k]
+    if first <= j < last:
+        q[j] -= change * (v[j] - row[j])  # the ridge part
+
+
+@summing_kernel
+def head_dot(a, b, size):
+    """The inner product of the first `size` entries."""
+    total = 0.0
+    for i in range(size):
+        total += a[i] * b[i]
+    return total
 
 
 @kernel
-def enlarge(small, gram, slots, active):
-    """The active set's own Gram matrix, of which `small` holds the first part.
+def drop_row(factor, i):
+    """Take row and column i out of the matrix that is factored."""
+    lower, size = factor.lower, factor.size[0]
+    cosine, sine = np.empty((2, size))
+    # The rows below move up; what they had in column i is rotated into the rest.
+    for r in range(i + 1, size):
+        row, above, left = lower[r], lower[r - 1], lower[r, i]
+        for k in range(i):
+            above[k] = row[k]
+        for k in range(i, r - 1):
+            above[k] = cosine[k] * row[k + 1] + sine[k] * left
+            left = cosine[k] * left - sine[k] * row[k + 1]
+        length = math.sqrt(row[r] * row[r] + left * left)
+        cosine[r - 1], sine[r - 1] = row[r] / length, left / length
+        above[r - 1] = length
+        factor.slots[r - 1] = factor.slots[r]
+        factor.diagonal[r - 1] = factor.diagonal[r]
+        factor.exact[r - 1] = factor.exact[r]
+    factor.size[0] = size - 1
 
-    Never larger than needed: sweeps want it contiguous.
+
+@kernel
+def add_row(factor, products, slot, diagonal, ceiling, floor):
+    """Let one more coordinate into the factor.
+
+    `products` are those with the coordinates in it, by row. Where its diagonal would
+    not leave the matrix positive definite, that of a straight penalty, `ceiling`,
+    stands in for it: a majorant.
     """
-    known, size = small.shape[0], active.size
-    if size == known:
-        return small
-    grown = np.empty((size, size))
-    for j in range(size):
-        row = gram[slots[active[j]]]
-        for k in range(j + 1):
-            old = j < known
-            grown[j, k] = grown[k, j] = small[j, k] if old else row[slots[active[k]]]
-    return grown
+    lower, size = factor.lower, factor.size[0]
+    row, taken = lower[size], 0.0
+    for i in range(size):
+        row[i] = (products[i] - head_dot(lower[i], row, i)) / lower[i, i]
+        taken += row[i] * row[i]
+    left = diagonal - taken
+    factor.exact[size] = left > floor * ceiling
+    if not factor.exact[size]:
+        left = max(ceiling - taken, floor * ceiling)
+    row[size] = math.sqrt(left)
+    factor.slots[size], factor.diagonal[size] = slot, diagonal
+    factor.size[0] = size + 1
 
 
 @kernel
-def mixing_weights(points, c):
-    """Weights c, of sum 1, that make the mixed step between the points smallest.
+def fit_factor(factor, gram, slots, support, diagonal, ceiling, floor, place):
+    """Make the factor that of the support, by dropping and adding rows.
 
-    Minimises |sum_i c_i (x_{i+1} - x_i)|: Anderson's extrapolation. A trace of ridge
-    keeps it defined for steps that are all alike. Returns whether it succeeded.
+    diagonal[k], ceiling[k] belong to support[k]; place[k] becomes its row.
     """
-    depth, trace, total = c.size, 0.0, 0.0
-    matrix = np.empty((depth, depth))
-    for i in range(depth):
-        c[i] = 1.0
-        for k in range(i + 1):
-            dot = 0.0
-            for j in range(points.shape[1]):
-                step = points[i + 1, j] - points[i, j]
-                dot += step * (points[k + 1, j] - points[k, j])
-            matrix[i, k] = matrix[k, i] = dot
-        trace += matrix[i, i]
-    # Elimination without pivoting, which a positive definite matrix does not need.
-    for i in range(depth):
-        matrix[i, i] += 1e-14 * trace
-        if not matrix[i, i] > 0.0:
-            return False
-        for k in range(i + 1, depth):
-            share = matrix[k, i] / matrix[i, i]
-            c[k] -= share * c[i]
-            for j in range(i, depth):
-                matrix[k, j] -= share * matrix[i, j]
-    for i in range(depth - 1, -1, -1):
-        for k in range(i + 1, depth):
-            c[i] -= matrix[i, k] * c[k]
-        c[i] /= matrix[i, i]
-        total += c[i]
-    if not abs(total) > 0.0:
+    top = factor.slots[: factor.size[0]].max() if factor.size[0] else 0
+    coordinate = np.full(max(top, slots.max()) + 1, -1)  # by slot
+    for k in range(support.size):
+        coordinate[slots[support[k]]], place[k] = k, -1
+    leaving = np.zeros(factor.size[0], dtype=np.bool_)
+    first = count = 0
+    for i in range(factor.size[0] - 1, -1, -1):
+        k = coordinate[factor.slots[i]]
+        off = np.inf if k < 0 else abs(factor.diagonal[i] - diagonal[k])
+        if not factor.exact[i] or not off <= STALE * ceiling[k]:
+            leaving[i], first = True, i
+            count += 1
+    if count > 10 + factor.size[0] // 8:
+        factor.size[0] = first  # so many that it is cheaper to begin there again
+    for i in range(factor.size[0] - 1, -1, -1):
+        if leaving[i]:
+            drop_row(factor, i)
+    member = np.empty(support.size, dtype=np.int64)  # by row
+    products = np.empty(support.size)
+    for i in range(factor.size[0]):
+        k = coordinate[factor.slots[i]]
+        place[k], member[i] = i, support[k]
+    for k in range(support.size):
+        if place[k] < 0:
+            place[k], row = factor.size[0], gram[support[k]]
+            member[place[k]] = support[k]
+            for i in range(place[k]):
+                products[i] = row[member[i]]
+            add_row(
+                factor, products, slots[support[k]], diagonal[k], ceiling[k], floor
+            )
+
+
+@kernel
+def solve_factored(factor, z):
+    """Solve the factored system; z becomes the solution."""
+    lower = factor.lower
+    for i in range(z.size):
+        z[i] = (z[i] - head_dot(lower[i], z, i)) / lower[i, i]
+    for i in range(z.size - 1, -1, -1):
+        z[i] /= lower[i, i]
+        for k in range(i):
+            z[k] -= lower[i, k] * z[i]
+
+
+@kernel
+def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, direction):
+    """Where the stationary point of the nonzero coordinates lies, as things stand.
+
+    Sets `direction`, zero for the others. Returns False if there is none.
+    """
+    support = np.flatnonzero(beta[:size])
+    if support.size == 0 or support.size > factor.slots.size:
         return False
-    for i in range(depth):
-        c[i] /= total
-    return True
+    diagonal, ceiling, right, z = np.empty((4, support.size))
+    place = np.empty(support.size, dtype=np.int64)
+    largest = 0.0
+    for k in range(support.size):
+        j = support[k]
+        a, ceiling[k] = abs(beta[j]), v[j]
+        diagonal[k] = v[j] + curvature(penalty, a, l1[j])
+        right[k] = q[j] - math.copysign(slope(penalty, a, l1[j]), beta[j])
+        largest = max(largest, a)
+    direction[:] = 0.0
+    for floor in FLOORS:
+        fit_factor(factor, gram, slots, support, diagonal, ceiling, floor, place)
+        longest = 0.0
+        for k in range(support.size):
+            z[place[k]] = right[k]
+        solve_factored(factor, z)
+        for k in range(support.size):
+            direction[support[k]] = z[place[k]]
+            longest = larger(longest, abs(z[k]))
+        if longest <= LEAP * largest:
+            return True
+        factor.size[0] = 0
+    return False
 
 
 @kernel
-def extrapolate(gram, penalty, l1, v, points, beta, q):
-    """Jump to Anderson's extrapolation of past sweeps if the objective falls.
+def newton_step(gram, size, slots, penalty, l1, v, beta, q, factor):
+    """One Newton step on the nonzero ones of the first coordinates, if it helps.
 
-    `points` are consecutive, the last of them beta. The new q comes from the Gram
-    matrix: mixing the old ones would multiply their rounding by the weights. The smooth
-    part of the objective changes by -change' (q_old + q_new) / 2. Modified in place:
-    beta, q.
+    The full step, held at zero where a sign would change, or else the step up to the
+    first sign change or piece boundary. Modified in place: beta, q of the first `size`
+    coordinates, and the factor. Returns whether the objective fell and the step was
+    taken, and whether it brought a coordinate to zero.
     """
-    size, c = beta.size, np.empty(DEPTH)
-    if not mixing_weights(points, c):
-        return
-    change, new_q = np.empty(size), np.empty(size)
+    direction, new_q = np.empty((2, size))
+    if not newton_direction(
+        gram, size, slots, penalty, l1, v, beta, q, factor, direction
+    ):
+        return False, False
+    share = 1.0
     for j in range(size):
-        change[j], new_q[j] = -beta[j], q[j]
-        for i in range(DEPTH):
-            change[j] += c[i] * points[i + 1, j]
-    for j in range(size):
-        new_q[j] -= change[j] * (v[j] - gram[j, j])  # the ridge part
-        for k in range(size):
-            new_q[k] -= change[j] * gram[j, k]
-    rise = 0.0
-    for j in range(size):
-        old, new = beta[j], beta[j] + change[j]
-        rise -= 0.5 * change[j] * (q[j] + new_q[j])
-        rise += value(penalty, abs(new), l1[j]) - value(penalty, abs(old), l1[j])
-    if rise < 0.0:
+        inward = direction[j] if beta[j] > 0.0 else -direction[j]
+        share = min(share, share_to_edge(penalty, abs(beta[j]), inward, l1[j]))
+    for part in (1.0, share):
+        height = rise = 0.0
+        new_q[:] = q[:size]
+        at_zero = False
         for j in range(size):
-            beta[j] += change[j]
-            q[j] = new_q[j]
+            new = beta[j] + part * direction[j]
+            if new * beta[j] < 0.0:
+                new = 0.0
+            if new != beta[j]:
+                subtract_row(gram, j, 0, size, v, new - beta[j], new_q)
+                at_zero |= new == 0.0
+        # The smooth part changes by -change' (q + new_q) / 2.
+        for j in range(size):
+            new = beta[j] + part * direction[j]
+            if new * beta[j] < 0.0:
+                new = 0.0
+            before = value(penalty, abs(beta[j]), l1[j])
+            height += before
+            rise += value(penalty, abs(new), l1[j]) - before
+            rise -= 0.5 * (new - beta[j]) * (q[j] + new_q[j])
+        if rise <= ROUNDING * height:
+            for j in range(size):
+                new = beta[j] + part * direction[j]
+                beta[j] = 0.0 if new * beta[j] < 0.0 else new
+                q[j] = new_q[j]
+            return True, at_zero
+    factor.size[0] = 0  # it may have been stale
+    return False, False
 
 
 @kernel
-def settle_active(small, gram, slots, penalty, l1, v, beta, q, active, target, most):
-    """Sweep the active coordinates alone until their violation is <= target.
+def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor):
+    """Newton steps until one leaves the support as it is.
 
-    `small` is their own contiguous Gram matrix. Modified in place: beta, q (of all
-    coordinates). Returns the number of sweeps, at most `most`.
+    A step that brings a coordinate to zero is followed by another without it, as in
+    active-set methods: sweeps in between would only bring it back. Modified in place:
+    beta, q of the first `size` coordinates, and the factor. Returns the number of steps
+    taken.
     """
-    size = active.size
-    l1_a, v_a, beta_a, q_a = np.empty((4, size))
-    for k in range(size):
-        j = active[k]
-        l1_a[k], v_a[k], beta_a[k], q_a[k] = l1[j], v[j], beta[j], q[j]
-    points = np.empty((DEPTH + 1, size))
-    epochs = kept = 0
-    while epochs < most:
+    for steps in range(MOST_IN_A_ROW):
+        taken, at_zero = newton_step(
+            gram, size, slots, penalty, l1, v, beta, q, factor
+        )
+        if not taken:
+            return steps
+        if not at_zero:
+            return steps + 1
+    return MOST_IN_A_ROW
+
+
+@kernel
+def settle(gram, size, slots, penalty, l1, v, beta, q, factor, target, most):
+    """Sweeps and Newton steps on the first `size` coordinates until they meet target.
+
+    Modified in place: their beta, all of q, and the factor. Returns the number of
+    sweeps, at most `most`, and Newton steps, and whether it was given up.
+    """
+    before = beta[:size].copy()
+    epochs = steps = idle = settled = since = 0
+    patience, best = 1, np.inf
+    while epochs < most and idle <= MAX_IDLE:
+        worst, moved = sweep(gram, size, penalty, l1, v, beta, q, 0.1 * target)
         epochs += 1
-        if sweep(small, penalty, l1_a, v_a, beta_a, q_a) <= target:
+        since += 1
+        settled = 0 if moved else settled + 1
+        if worst <= target:
             break
-        for k in range(size):
-            points[kept, k] = beta_a[k]
-        kept += 1
-        if kept == DEPTH + 1:
-            extrapolate(small, penalty, l1_a, v_a, points, beta_a, q_a)
-            kept = 0
-    change = np.empty(size)
-    for k in range(size):
-        change[k] = beta_a[k] - beta[active[k]]
-    apply_change(gram, slots, v, active, change, beta, q)
-    for k in range(size):
-        beta[active[k]], q[active[k]] = beta_a[k], q_a[k]
-    return epochs
+        idle += 1
+        if worst < 0.5 * best:
+            best, idle = worst, 0
+        if settled >= patience * SETTLED or since >= patience * SWEEPS:
+            taken = newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor)
+            steps += taken
+            settled = since = 0
+            patience = 1 if taken else 2 * patience
+    for j in range(size):
+        if beta[j] != before[j]:
+            subtract_row(gram, j, size, q.size, v, beta[j] - before[j], q)
+    return epochs, steps, idle > MAX_IDLE
 
 
 @kernel
-def sweep_all(gram, slots, penalty, l1, v, beta, q):
-    """One pass over the whole working set; coordinates at rest cost O(1).
+def swap(j, k, working, slots, l1, v, beta, q):
+    """Let two coordinates of the working set change places."""
+    working[j], working[k] = working[k], working[j]
+    slots[j], slots[k] = slots[k], slots[j]
+    for a in (l1, v, beta, q):
+        a[j], a[k] = a[k], a[j]
 
-    Modified in place: beta, q. Returns the largest violation met on the way.
+
+@kernel
+def bring_forward(j, size, products, gram, working, slots, l1, v, beta, q):
+    """Make coordinate j the next active one, at place `size`, with its row of products.
+
+    `products` is the matrix by slot, `gram` by place, of which active rows are there.
     """
-    worst = 0.0
-    for j in range(beta.size):
-        change, met = move(penalty, l1[j], v[j], beta[j], q[j])
-        worst = larger(worst, met)
-        if change != 0.0:
-            row = gram[slots[j]]
-            beta[j] += change
-            q[j] -= change * (v[j] - row[slots[j]])
-            for k in range(q.size):
-                q[k] -= change * row[slots[k]]
-    return worst
+    if j != size:
+        swap(j, size, working, slots, l1, v, beta, q)
+        for i in range(size):
+            gram[i, j], gram[i, size] = gram[i, size], gram[i, j]
+    row = products[slots[size]]
+    for k in range(slots.size):
+        gram[size, k] = row[slots[k]]
 
 
 @kernel
@@ -360,45 +518,50 @@ def largest_violation(penalty, l1, beta, q):
 
 
 @kernel
-def descend_gram(gram, slots, penalty, l1, v, beta, q, target, max_epochs):
-    """Coordinate descent on the working set, seeing only its Gram matrix.
+def descend_gram(
+    products, working, slots, penalty, l1, v, beta, q, factor, target, max_epochs
+):
+    """Minimise on the working set, seeing only its Gram matrix.
 
-    `gram[slots[j], slots[k]]` is <x_j, x_k>. Modified in place: beta, q.
-    Returns the number of sweeps and the largest violation left.
+    `products[slots[j], slots[k]]` is <x_j, x_k>. Coordinates that were ever nonzero
+    here are active; they are moved to the front, in order of entry, with their rows of
+    the Gram matrix, so that all loops run over contiguous memory. They settle before
+    others enter, so that a nonconvex path stays in its valley. Modified in place:
+    beta, q, factor, and the order of working, slots, l1, v, beta, q. Returns the
+    number of sweeps, of Newton steps, and the largest violation left.
     """
-    epochs = size = 0
-    active = np.empty(beta.size, dtype=np.int64)  # ever nonzero here, in order of entry
-    is_active = np.zeros(beta.size, dtype=np.bool_)
-    small = np.empty((0, 0))
+    epochs = steps = size = 0
+    gram = np.empty((beta.size, beta.size))  # rows beyond the active stay untouched
+    for j in range(beta.size):
+        if beta[j] != 0.0:
+            bring_forward(j, size, products, gram, working, slots, l1, v, beta, q)
+            size += 1
     while True:
-        for j in range(beta.size):
-            if beta[j] != 0.0 and not is_active[j]:
-                active[size], is_active[j] = j, True
-                size += 1
-        small = enlarge(small, gram, slots, active[:size])
-        epochs += settle_active(
-            small, gram, slots, penalty, l1, v, beta, q, active[:size], target,
+        more, taken, gave_up = settle(
+            gram, size, slots, penalty, l1, v, beta, q, factor, target,
             max_epochs - epochs - 1,
         )
-        epochs += 1
-        if sweep_all(gram, slots, penalty, l1, v, beta, q) <= target:
+        epochs, steps = epochs + more + 1, steps + taken
+        # A sweep over everyone; coordinates at rest cost O(1).
+        worst = 0.0
+        for j in range(beta.size):
+            change, met = move(penalty, l1[j], v[j], beta[j], q[j], 0.1 * target)
+            worst = larger(worst, met)
+            if change != 0.0:
+                place = j
+                if j >= size:
+                    bring_forward(
+                        j, size, products, gram, working, slots, l1, v, beta, q
+                    )
+                    place, size = size, size + 1
+                beta[place] += change
+                subtract_row(gram, place, 0, q.size, v, change, q)
+        if worst <= target:
             worst = largest_violation(penalty, l1, beta, q)
             if worst <= target:
-                return epochs, worst
-        if epochs >= max_epochs:
-            return epochs, largest_violation(penalty, l1, beta, q)
-
-
-@kernel
-def sweeps_per_newton(size):
-    """Sweeps of the support that cost as much as one Newton step on it.
-
-    In multiply-adds: a sweep takes size^2 and some overhead per coordinate, a
-    factorization size^3 / 3 at a better rate, plus the overhead of array calls.
-    """
-    sweep = size * (size + 10.0) + 100.0
-    newton = size**3 / 8.0 + 40.0 * size**2 + 100_000.0
-    return int(newton / sweep)
+                return epochs, steps, worst
+        if gave_up or epochs >= max_epochs:
+            return epochs, steps, largest_violation(penalty, l1, beta, q)
 
 
 @kernel
@@ -633,8 +796,8 @@ def learn_feature(X, weights, center, scale, j, known, features, slot, gram):
 @kernel
 def walk_down(
     X, weights, center, scale, norm2, response, factor, penalty, alpha, growth, lam,
-    lambdas, tol, target, most, crowd, features, known, slot, gram, beta, residual,
-    correlation, feasible, figures, supports, values,
+    lambdas, tol, target, most, crowd, features, known, slot, gram, factored, beta,
+    residual, correlation, feasible, figures, supports, values,
 ):
     """Solver.solve for one lambda after another while nothing unusual happens.
 
@@ -644,8 +807,8 @@ def walk_down(
 
     Returns the number of lambdas finished, the features known to the Gram matrix, and
     the sweeps spent on the lambda that was given up. Of each finished lambda `figures`
-    gets strong, working set, sweeps, step, violation, mean square, penalty, and the
-    end of its part in `supports` and `values`.
+    gets strong, working set, sweeps, Newton steps, step, violation, mean square,
+    penalty, and the end of its part in `supports` and `values`.
     """
     member, count = np.empty(beta.size, dtype=np.bool_), 0
     for done in range(lambdas.size):
@@ -671,16 +834,18 @@ def walk_down(
             if slot[j] < 0:
                 learn_feature(X, weights, center, scale, j, known, features, slot, gram)
                 known += 1
-        epochs, left = descend_gram(
-            gram, slot[working], penalty, l1, v, b, q, target,
-            min(sweeps_per_newton(held), most),
+        if held + strong > factored.slots.size:
+            return done, known, 0
+        epochs, steps, left = descend_gram(
+            gram, working, slot[working], penalty, l1, v, b, q, factored, target, most
         )
         # As solver.refresh.
         first = count
         for k in range(working.size):
             beta[working[k]] = b[k]
-            if b[k] != 0.0:
-                supports[count], values[count] = working[k], b[k]
+        for j in range(beta.size):
+            if beta[j] != 0.0:
+                supports[count], values[count] = j, beta[j]
                 count += 1
         support, nonzero = supports[first:count], values[first:count]
         residual[:] = response
@@ -703,8 +868,8 @@ def walk_down(
             return done, known, epochs
         lam = lambdas[done]
         row = figures[done]
-        row[0], row[1], row[2] = strong, working.size, epochs
-        row[3], row[4], row[5] = step, worst, mean_square
-        row[6] = penalty_total(penalty, factor, level, ridge, support, nonzero)
-        row[7] = count
+        row[0], row[1], row[2], row[3] = strong, working.size, epochs, steps
+        row[4], row[5], row[6] = step, worst, mean_square
+        row[7] = penalty_total(penalty, factor, level, ridge, support, nonzero)
+        row[8] = count
     return lambdas.size, known, 0

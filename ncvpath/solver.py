@@ -6,7 +6,6 @@ from time import perf_counter
 
 import numpy as np
 
-from .inner import descend_on_gram
 from .working_set import default_n_added, first_set, largest, nearest_slabs
 
 # From this round on at one lambda the working set is not pruned: it can only grow,
@@ -133,7 +132,7 @@ def start(problem, state, lam, limits, work):
     work.strong = problem.design.kernels.mark_strong(
         problem.factor, cut, state.correlation, member
     )
-    size = max(n_added, 2 * np.count_nonzero(held))
+    size = crowd(n_added, np.count_nonzero(held), state.gram.largest_set)
     if work.strong > size:
         strong = np.flatnonzero(member & ~held)
         reach = np.abs(state.correlation[strong]) / problem.factor[strong]
@@ -141,6 +140,11 @@ def start(problem, state, lam, limits, work):
         member[strong[largest(reach, size)]] = True
         work.strong = size
     state.member = member
+
+
+def crowd(n_added, held, most):
+    """How many strong features may join those held, before they are taken in turns."""
+    return max(n_added, min(2 * held, most - held))
 
 
 def descend(problem, state, target, limits, work):
@@ -157,8 +161,11 @@ def descend(problem, state, target, limits, work):
     )
     left = limits.max_epochs - work.epochs
     if state.gram.suits(working.size):
-        epochs, newton_steps = descend_on_gram(
-            state.gram, working, penalty, l1, v, beta, q, target, left
+        slots = state.gram.slots(working)
+        room = min(working.size, 5 * state.support.size // 4 + 50)
+        epochs, newton_steps, _ = design.kernels.descend_gram(
+            state.gram.array, working, slots, penalty, l1, v, beta, q,
+            state.gram.factor_for(room), target, left,
         )
         work.newton_steps += newton_steps
     else:
@@ -227,9 +234,13 @@ def choose(problem, state, limits, work):
         first = default_n_added(problem.design.p)
         objecting = np.count_nonzero(np.abs(u) > l1)
         n_added = max(first, min(first << min(work.rounds - 1, 30), 2 * objecting))
+        # Nor beyond what the Gram matrix serves, while that is possible.
+        held = np.count_nonzero(state.beta) + np.count_nonzero(problem.free)
+        n_added = min(n_added, max(first, state.gram.largest_set - held))
     length = np.sqrt(problem.design.norm2[outside] + l2)
     added = nearest_slabs(u, state.feasible[outside], l1, length, n_added)
-    if limits.prune and work.rounds < PRUNING_ROUNDS:
+    size = np.count_nonzero(state.member) + added.size
+    if limits.prune and (work.rounds < PRUNING_ROUNDS or not state.gram.suits(size)):
         state.member = (state.beta != 0) | problem.free
     state.member[outside[added]] = True
 

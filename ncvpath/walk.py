@@ -107,14 +107,15 @@ def easy_stretch(problem, state, lambdas, limits):
     start = perf_counter()
     design, cache, p = problem.design, state.gram, problem.design.p
     cache.reserve(min(cache.known + MORE_FEATURES, p))
-    figures = np.empty((lambdas.size, 8))
+    factor = cache.factor_for(min(state.support.size + MORE_FEATURES, p))
+    figures = np.empty((lambdas.size, 9))
     supports, values = np.empty(ROOM, dtype=np.int64), np.empty(ROOM)
     done, cache.known, spent = design.kernels.walk_down(
         design.flat, design.weights, design.center, design.scale, design.norm2,
         problem.response, problem.factor, problem.penalty, problem.alpha,
         problem.growth, state.lam, lambdas, limits.tol, MARGIN * limits.tol,
         limits.max_epochs // 2, limits.n_added or default_n_added(p), cache.features,
-        cache.known, cache.slot, cache.array, state.beta, state.residual,
+        cache.known, cache.slot, cache.array, factor, state.beta, state.residual,
         state.correlation, state.feasible, figures, supports, values,
     )
     state.support = state.beta.nonzero()[0]
@@ -123,9 +124,11 @@ def easy_stretch(problem, state, lambdas, limits):
     share = (perf_counter() - start) / max(done, 1)  # no clock in there: alike for all
     steps, first = [], 0
     for lam, row in zip(lambdas[:done], figures.tolist()):
-        strong, size, epochs, step, worst, mean_square, penalty, last = row
+        strong, size, epochs, newton, step, worst, mean_square, penalty, last = row
         last = int(last)
-        work = Work(int(strong), int(size), 1, 0, p, step, int(epochs), 0, share)
+        work = Work(
+            int(strong), int(size), 1, 0, p, step, int(epochs), int(newton), share
+        )
         steps.append(
             Step(
                 lam, supports[first:last], values[first:last], mean_square,

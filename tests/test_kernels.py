@@ -9,6 +9,7 @@ import pytest
 from conftest import draw
 
 from ncvpath import kernels
+from ncvpath.gram import empty_factor
 from ncvpath.penalties import ROWS, Penalty
 
 every_penalty = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -89,7 +90,12 @@ def test_both_descents_reach_the_same_point(row):
     v = gram.diagonal() + l2
     beta, q = np.zeros(8), X.T @ y / 50
     slots = np.arange(8)
-    kernels.descend_gram(gram, slots, penalty, l1, v, beta, q, 1e-12, 10_000)
+    working = np.arange(8)
+    kernels.descend_gram(
+        gram, working, slots, penalty, l1, v, beta, q, empty_factor(8), 1e-12, 10_000
+    )
+    order = np.argsort(working)
+    beta, q, slots = beta[order], q[order], np.arange(8)
     np.testing.assert_allclose(
         q, X.T @ (y - X @ beta) / 50 - l2 * beta, atol=1e-12
     )
@@ -105,11 +111,13 @@ def test_both_descents_reach_the_same_point(row):
 def test_epochs_never_exceed_their_limit():
     X, y = draw(50, 8, seed=3)
     gram, q = X.T @ X / 50, X.T @ y / 50
-    epochs, worst = kernels.descend_gram(
-        gram, np.arange(8), Penalty(0, 0.0), np.full(8, 0.01), gram.diagonal().copy(),
-        np.zeros(8), q, 0.0, 7,
-    )
-    assert epochs <= 7 and worst > 0
+    gram += 1e3 * np.outer(np.ones(8), np.ones(8))  # hard enough
+    for most in (1, 2, 7):
+        epochs, _, worst = kernels.descend_gram(
+            gram, np.arange(8), np.arange(8), Penalty(1, 3.0), np.full(8, 0.01),
+            gram.diagonal().copy(), np.zeros(8), q.copy(), empty_factor(0), 1e-12, most,
+        )
+        assert epochs == most and worst > 0
 
 
 FITS = """
@@ -144,43 +152,36 @@ def test_every_kernel_is_compiled_once():
     assert run.returncode == 0, run.stderr
 
 
-def swept(gram, c, sweeps):
-    """Consecutive points of plain sweeps on least squares, and where they end."""
-    size = c.size
-    beta, q, points = np.zeros(size), c.copy(), np.empty((sweeps, size))
-    for k in range(sweeps):
-        kernels.sweep(gram, Penalty(0, 0.0), np.zeros(size), gram.diagonal().copy(),
-                      beta, q)
-        points[k] = beta
-    return points, beta, q
+def at_order(working, *arrays):
+    """Arrays of the working set back in the order they had."""
+    order = np.argsort(working)
+    return [a[order] for a in arrays]
 
 
-@pytest.mark.parametrize("noise", [0.1, 1e-3, 1e-6])
-def test_extrapolation_helps_and_keeps_q_exact(noise):
-    """Also where columns are nearly the same and the weights become huge."""
-    X, y = draw(60, 8, seed=4)
-    X[:, 1] = X[:, 0] + noise * X[:, 1]
-    gram, c = np.ascontiguousarray(X.T @ X / 60), X.T @ y / 60
-    points, beta, q = swept(gram, c, kernels.DEPTH + 1)
-    before = np.abs(q).max()
-    height = 0.5 * beta @ gram @ beta - c @ beta
-    kernels.extrapolate(gram, Penalty(0, 0.0), np.zeros(8), gram.diagonal().copy(),
-                        points, beta, q)
-    assert 0.5 * beta @ gram @ beta - c @ beta < height
-    close = 1e-11 * (1 + np.abs(beta).max())
-    np.testing.assert_allclose(q, c - gram @ beta, atol=close)
-    if noise == 0.1:  # six sweeps tell enough about the limit
-        assert np.abs(q).max() < 1e-2 * before
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e-200])
-def test_extrapolation_of_a_standstill_or_underflow_stays_put(scale):
-    points = np.full((kernels.DEPTH + 1, 3), scale)
-    points[0] = 0.0
-    beta, q = np.full(3, scale), np.ones(3)
-    kernels.extrapolate(np.eye(3), Penalty(0, 0.0), np.ones(3), np.ones(3), points,
-                        beta, q)
-    assert np.isfinite(beta).all() and np.isfinite(q).all()
+@every_penalty
+def test_the_order_of_the_working_set_follows_its_arrays(row):
+    X, y = draw(60, 9, seed=8)
+    gram, c = X.T @ X / 60, X.T @ y / 60
+    rng = np.random.default_rng(0)
+    working, slots = np.arange(9) + 100, rng.permutation(9)
+    l1, v = rng.uniform(0.1, 1.0, 9), gram.diagonal() + rng.uniform(0, 0.2, 9)
+    given_l1, given_v = l1.copy(), v.copy()
+    beta = np.where(rng.random(9) < 0.3, 0.5, 0.0)
+    q = c - gram @ beta - (v - gram.diagonal()) * beta
+    products = np.empty((9, 9))
+    products[np.ix_(slots, slots)] = gram
+    given = slots.copy()
+    _, _, worst = kernels.descend_gram(
+        products, working, slots, Penalty(row.kind, row.gamma or 0.0), l1, v, beta, q,
+        empty_factor(9), 1e-11, 1000,
+    )
+    slots, l1, v, beta, q = at_order(working, slots, l1, v, beta, q)
+    assert worst <= 1e-11
+    np.testing.assert_array_equal(slots, given)
+    np.testing.assert_array_equal(l1, given_l1)
+    np.testing.assert_array_equal(v, given_v)
+    expected = c - gram @ beta - (v - gram.diagonal()) * beta
+    np.testing.assert_allclose(q, expected, atol=1e-12)
 
 
 @every_penalty

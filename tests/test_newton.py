@@ -5,8 +5,8 @@ import pytest
 from conftest import draw
 from oracle import Problem
 
-from ncvpath import ncvpath
-from ncvpath.newton import newton_change, share_to_first_edge, solve_positive
+from ncvpath import kernels, ncvpath
+from ncvpath.gram import empty_factor
 from ncvpath.penalties import ROWS, Penalty
 
 
@@ -20,13 +20,27 @@ def support_problem(row, l1=0.3, seed=1):
     return gram, Penalty(row.kind, row.gamma or 0.0), np.full(6, l1), beta, q
 
 
+def step(gram, penalty, l1, beta, q, factor=None, v=None):
+    """A Newton step: whether it was taken, and the change it made."""
+    size = beta.size
+    factor = empty_factor(size) if factor is None else factor
+    new, new_q = beta.copy(), q.copy()
+    v = gram.diagonal().copy() if v is None else v
+    taken, _ = kernels.newton_step(
+        gram, size, np.arange(size), penalty, l1, v, new, new_q, factor
+    )
+    ridge = (v - gram.diagonal()) * (new - beta)
+    np.testing.assert_allclose(new_q, q - gram @ (new - beta) - ridge, atol=1e-12)
+    return taken, new - beta
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_the_objective_never_rises(row):
+    seen = 0
     for seed in range(30):
         gram, penalty, l1, beta, q = support_problem(row, seed=seed)
-        change = newton_change(gram, penalty, l1, gram.diagonal(), beta, q)
-        if change is None:
-            continue
+        taken, change = step(gram, penalty, l1, beta, q)
+        seen += taken
         rise = (
             0.5 * change @ gram @ change - q @ change
             + row.value(np.abs(beta + change), l1, penalty.shape).sum()
@@ -34,29 +48,84 @@ def test_the_objective_never_rises(row):
         )
         assert rise <= 1e-14
         assert (np.sign(beta + change) * np.sign(beta) >= 0).all()
+    assert seen > 15
 
 
 def test_one_step_solves_a_lasso_whose_signs_are_right():
     row = ROWS[0]
     gram, penalty, l1, beta, q = support_problem(row, l1=0.01)
-    change = newton_change(gram, penalty, l1, gram.diagonal(), beta, q)
+    taken, change = step(gram, penalty, l1, beta, q)
     left = q - gram @ change - np.sign(beta) * l1
     kept = beta + change != 0
-    assert np.abs(left[kept]).max() < 1e-12
+    assert taken and np.abs(left[kept]).max() < 1e-12
 
 
-def test_a_singular_system_still_gives_a_step_and_an_indefinite_one_none():
-    ones = np.ones((2, 2))
-    step = solve_positive(ones, (np.ones(2), 1 + np.full(2, 1e-12)), np.ones(2), 10)
-    np.testing.assert_allclose(step.sum(), 1, rtol=1e-3)
-    assert solve_positive(ones, (np.full(2, 0.5),), np.ones(2), 10) is None
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_the_kernels_know_the_penalties_of_the_table(row):
+    g = row.gamma or 0.0
+    penalty = Penalty(row.kind, g)
+    for a in np.linspace(0.01, 5, 300):
+        for l1 in (0.3, 1.0):
+            args = np.float64(a), l1, g
+            assert kernels.value(penalty, a, l1) == pytest.approx(row.value(*args))
+            assert kernels.slope(penalty, a, l1) == pytest.approx(row.slope(*args))
+            assert kernels.curvature(penalty, a, l1) == pytest.approx(
+                row.curvature(*args)
+            )
 
 
 def test_steps_are_cut_at_sign_changes_and_piece_boundaries():
-    size, l1 = np.array([1.0, 2.0]), np.ones(2)
-    assert share_to_first_edge(size, np.array([-4.0, 0.0]), l1, ()) == 0.25
-    assert share_to_first_edge(size, np.array([0.0, 2.0]), l1, (3.0,)) == 0.5
-    assert share_to_first_edge(size, np.array([0.5, -0.5]), l1, (3.0,)) == 1.0
+    share = kernels.share_to_edge
+    assert share(Penalty(0, 0.0), 1.0, -4.0, 1.0) == 0.25
+    assert share(Penalty(1, 3.0), 2.0, 2.0, 1.0) == 0.5
+    assert share(Penalty(1, 3.0), 1.0, 0.5, 1.0) == 1.0
+    assert share(Penalty(2, 3.7), 0.5, 1.0, 1.0) == 0.5
+    assert share(Penalty(2, 3.7), 3.0, 1.4, 1.0) == pytest.approx(0.5)
+    assert share(Penalty(4, 2.0), 3.0, -2.0, 1.0) == 0.5
+    assert share(Penalty(3, 1.0), 3.0, 100.0, 1.0) == 1.0
+
+
+def matrix_of(factor):
+    """The matrix a factor stands for, by slot."""
+    size = factor.size[0]
+    lower = np.tril(factor.lower[:size, :size])
+    order = np.argsort(factor.slots[:size])
+    return (lower @ lower.T)[np.ix_(order, order)]
+
+
+def test_a_factor_follows_supports_that_come_and_go():
+    rng = np.random.default_rng(4)
+    A = rng.standard_normal((60, 40))
+    gram = A.T @ A / 60 + 0.1 * np.eye(40)
+    factor, slots = empty_factor(40), np.arange(40)
+    support = np.arange(0, 40, 2)
+    for turn in range(60):
+        diagonal = gram.diagonal()[support].copy()
+        diagonal += rng.choice([0.0, 0.2], support.size)  # pieces of a penalty
+        place = np.empty(support.size, dtype=np.int64)
+        kernels.fit_factor(
+            factor, gram, slots, support, diagonal, gram.diagonal()[support], 1e-12,
+            place,
+        )
+        expected = gram[np.ix_(support, support)]
+        np.fill_diagonal(expected, diagonal)
+        np.testing.assert_allclose(matrix_of(factor), expected, atol=1e-12)
+        np.testing.assert_array_equal(factor.slots[place], support)
+        flips = rng.choice(40, 1 if turn % 10 else 15, replace=False)
+        support = np.setxor1d(support, flips)
+
+
+def test_singular_and_indefinite_systems_are_raised_to_a_majorant():
+    ones, slots = np.ones((2, 2)), np.arange(2)
+    for diagonal in (np.ones(2), np.full(2, 0.5)):
+        factor, place = empty_factor(2), np.empty(2, dtype=np.int64)
+        kernels.fit_factor(
+            factor, ones, slots, slots, diagonal, np.ones(2), 1e-9, place
+        )
+        raised = matrix_of(factor)
+        assert (np.linalg.eigvalsh(raised) > 0).all()
+        assert (raised.diagonal() >= diagonal - 1e-15).all()
+        assert not factor.exact[:2].all()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -83,10 +152,8 @@ def test_newton_steps_take_over_where_sweeps_crawl():
 def test_opposite_columns_do_not_send_the_step_to_infinity(q, correlation):
     gram = np.array([[1.0, correlation], [correlation, 1.0]])
     beta = np.array([0.1, 0.136])
-    change = newton_change(
-        gram, Penalty(1, 3.0), np.full(2, 1e-3), np.ones(2), beta, np.array(q)
-    )
-    assert change is None or np.abs(change).max() < 1e3
+    _, change = step(gram, Penalty(1, 3.0), np.full(2, 1e-3), beta, np.array(q))
+    assert np.abs(change).max() < 1e3
 
 
 def test_nearly_collinear_lasso_paths_converge():
