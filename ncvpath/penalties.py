@@ -29,8 +29,6 @@ class Row:
     above: float | None  # gamma must be greater than this
     value: Callable  # r(a; l1, g)
     slope: Callable  # r'(a; l1, g) for a > 0
-    curvature: Callable  # r''(a; l1, g) inside a piece
-    edges: Callable  # where the pieces meet, in multiples of l1
     growth: Callable  # largest d|beta|/dlambda of the one-variable solution
     concavity: Callable | None  # largest -r'' for convex_min; None: not defined
     tied_to_y: bool = False  # the shape is gamma sd(y), not gamma
@@ -47,8 +45,6 @@ ROWS = (
         "lasso", 0, "l1 a", None, None,
         value=lambda a, l1, g: l1 * a,
         slope=lambda a, l1, g: l1 + 0 * a,
-        curvature=lambda a, l1, g: 0 * a,
-        edges=lambda g: (),
         growth=lambda g: 1.0,
         concavity=None,
     ),
@@ -58,8 +54,6 @@ ROWS = (
             a <= g * l1, l1 * a - a**2 / (2 * g), g * l1**2 / 2
         ),
         slope=lambda a, l1, g: np.maximum(l1 - a / g, 0),
-        curvature=lambda a, l1, g: np.where(a < g * l1, -1 / g, 0.0),
-        edges=lambda g: (g,),
         growth=lambda g: g / (g - 1),
         concavity=lambda l1, g: 1 / g + 0 * l1,
     ),
@@ -69,8 +63,6 @@ ROWS = (
         slope=lambda a, l1, g: np.where(
             a <= l1, l1, np.maximum(g * l1 - a, 0) / (g - 1)
         ),
-        curvature=lambda a, l1, g: np.where((a > l1) & (a < g * l1), -1 / (g - 1), 0.0),
-        edges=lambda g: (1.0, g),
         growth=lambda g: g / (g - 2),
         concavity=lambda l1, g: 1 / (g - 1) + 0 * l1,
     ),
@@ -78,8 +70,6 @@ ROWS = (
         "logsum", 3, "l1 theta log(1 + a / theta), theta = gamma sd(y)", 1.0, 0.0,
         value=lambda a, l1, g: l1 * g * np.log1p(a / g),
         slope=lambda a, l1, g: l1 * g / (g + a),
-        curvature=lambda a, l1, g: -l1 * g / (g + a) ** 2,
-        edges=lambda g: (),
         growth=lambda g: np.inf,
         concavity=lambda l1, g: l1 / g,
         tied_to_y=True,
@@ -88,8 +78,6 @@ ROWS = (
         "capped", 4, "l1 min(a, gamma l1)", 2.0, 0.5,
         value=lambda a, l1, g: l1 * np.minimum(a, g * l1),
         slope=lambda a, l1, g: np.where(a < g * l1, l1, 0.0),
-        curvature=lambda a, l1, g: 0 * a,
-        edges=lambda g: (g,),
         growth=lambda g: np.inf,
         concavity=None,
     ),

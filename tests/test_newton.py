@@ -60,31 +60,6 @@ def test_one_step_solves_a_lasso_whose_signs_are_right():
     assert taken and np.abs(left[kept]).max() < 1e-12
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_the_kernels_know_the_penalties_of_the_table(row):
-    g = row.gamma or 0.0
-    penalty = Penalty(row.kind, g)
-    for a in np.linspace(0.01, 5, 300):
-        for l1 in (0.3, 1.0):
-            args = np.float64(a), l1, g
-            assert kernels.value(penalty, a, l1) == pytest.approx(row.value(*args))
-            assert kernels.slope(penalty, a, l1) == pytest.approx(row.slope(*args))
-            assert kernels.curvature(penalty, a, l1) == pytest.approx(
-                row.curvature(*args)
-            )
-
-
-def test_steps_are_cut_at_sign_changes_and_piece_boundaries():
-    share = kernels.share_to_edge
-    assert share(Penalty(0, 0.0), 1.0, -4.0, 1.0) == 0.25
-    assert share(Penalty(1, 3.0), 2.0, 2.0, 1.0) == 0.5
-    assert share(Penalty(1, 3.0), 1.0, 0.5, 1.0) == 1.0
-    assert share(Penalty(2, 3.7), 0.5, 1.0, 1.0) == 0.5
-    assert share(Penalty(2, 3.7), 3.0, 1.4, 1.0) == pytest.approx(0.5)
-    assert share(Penalty(4, 2.0), 3.0, -2.0, 1.0) == 0.5
-    assert share(Penalty(3, 1.0), 3.0, 100.0, 1.0) == 1.0
-
-
 def matrix_of(factor):
     """The matrix a factor stands for, by slot."""
     size = factor.size[0]

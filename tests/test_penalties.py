@@ -8,6 +8,8 @@ from ncvpath.penalties import ROWS, Penalty, shaped
 
 GRID = np.linspace(1e-3, 6, 4001)
 L1 = 0.7
+# Where the pieces of a penalty meet, in multiples of l1.
+EDGES = {"MCP": (3.0,), "SCAD": (1.0, 3.7), "capped": (2.0,)}
 every_penalty = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 
 
@@ -17,7 +19,7 @@ def shape_of(row):
 
 def away_from_edges(row, step):
     """Points of the grid at which the penalty has derivatives."""
-    edges = [edge * L1 for edge in row.edges(shape_of(row))]
+    edges = [edge * L1 for edge in EDGES.get(row.name, ())]
     return np.array([a for a in GRID if all(abs(a - e) > 2 * step for e in edges)])
 
 
@@ -34,7 +36,8 @@ def test_curvature_is_the_derivative_of_slope(row):
     g, h = shape_of(row), 1e-5
     a = away_from_edges(row, h)
     numeric = (row.slope(a + h, L1, g) - row.slope(a - h, L1, g)) / (2 * h)
-    np.testing.assert_allclose(row.curvature(a, L1, g), numeric, atol=1e-8)
+    compiled = [kernels.curvature(Penalty(row.kind, g), each, L1) for each in a]
+    np.testing.assert_allclose(compiled, numeric, atol=1e-8)
 
 
 @every_penalty
@@ -47,8 +50,21 @@ def test_l1_is_the_slope_at_zero_and_value_starts_there(row):
 @pytest.mark.parametrize("row", [row for row in ROWS if row.concavity])
 def test_concavity_bounds_the_curvature(row):
     g = shape_of(row)
-    bound = row.concavity(np.full(GRID.size, L1), g)
-    assert (-row.curvature(GRID, L1, g) <= bound + 1e-12).all()
+    bound = row.concavity(L1, g)
+    for a in GRID[::10]:
+        assert -kernels.curvature(Penalty(row.kind, g), a, L1) <= bound + 1e-12
+
+
+@every_penalty
+def test_steps_are_cut_where_pieces_meet(row):
+    penalty = Penalty(row.kind, shape_of(row))
+    for a in GRID[::100]:
+        for step in (-7.0, -0.5, 0.5, 7.0):
+            marks = np.array([0.0, *(edge * L1 for edge in EDGES.get(row.name, ()))])
+            shares = (marks - a) / step
+            expected = min([1.0, *shares[shares > 0]])
+            share = kernels.share_to_edge(penalty, a, step, L1)
+            assert share == pytest.approx(expected)
 
 
 @every_penalty
