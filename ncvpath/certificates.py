@@ -37,9 +37,12 @@ class Certificates:
     def __init__(self, design):
         self.design = design
         self.capacity = int(np.clip(design.n // 25, 4, 32))
-        self.directions = np.empty((0, design.n))
-        self.correlations = np.empty((0, design.p))
-        self.errors = np.empty(0)  # of the correlations, relative to |x_j|
+        self.count = 0  # references
+        self.directions = np.empty((self.capacity, design.n))
+        self.correlations = np.empty((self.capacity, design.p))
+        self.errors = np.empty(self.capacity)  # of the correlations, relative to |x_j|
+        self.anchored = np.empty(self.capacity)  # <direction, residual of null model>
+        self.origin = None  # residual of the null model
         self.spent = 0  # uncertified columns looked at since the last full pass
         self.small = design.n * design.p < SMALL
         self.everyone = np.ones(design.p, dtype=bool)
@@ -47,7 +50,7 @@ class Certificates:
         # A computed inner product is off by at most (n + a few) eps |x| |r|.
         self.rounding = 2 * (design.n + 8) * EPS
 
-    def look(self, residual, member, factor, level, tol):
+    def look(self, fit, member, factor, level, tol):
         """Look at members and at all features that cannot be certified.
 
         Slabs are |<x_j, residual>| <= level * factor_j. When features outside the
@@ -56,71 +59,96 @@ class Certificates:
         """
         p = factor.size
         if self.small:
-            return Look(self.design.correlate(residual), self.everyone, p, True)
-        estimate, slack = self._estimate(residual)
+            return Look(self.design.correlate(fit.residual), self.everyone, p, True)
+        estimate, slack = self._estimate(fit)
         expected, uncertified = np.empty((2, p), dtype=np.int64)
         few, more = self.design.kernels.sort_out(
             factor, level, self.length, slack, estimate, member, expected, uncertified
         )
         expected, uncertified = expected[:few], uncertified[:more]
         if 2 * few > p:
-            return Look(self.learn(residual), self.everyone, p, True)
+            return Look(self.learn(fit.residual), self.everyone, p, True)
         exact = np.zeros(p, dtype=bool)
         exact[expected] = True
-        estimate[expected] = self.design.correlate(residual, expected)
+        estimate[expected], touched = fit.correlate(expected)
         strangers = expected[~member[expected]]
         if (np.abs(estimate[strangers]) > level * factor[strangers] + tol).any():
-            return Look(estimate, exact, few, False)
+            return Look(estimate, exact, touched, False)
         self.spent += more
         if 2 * more > p or self.spent > p:
-            return Look(self.learn(residual), self.everyone, few + p, True)
+            return Look(self.learn(fit.residual), self.everyone, touched + p, True)
         exact[uncertified] = True
-        estimate[uncertified] = self.design.correlate(residual, uncertified)
-        return Look(estimate, exact, few + more, True)
+        estimate[uncertified], more = fit.correlate(uncertified)
+        return Look(estimate, exact, touched + more, True)
 
-    def _estimate(self, residual):
+    def _estimate(self, fit):
         """Correlations as the references suggest, and how far off they may be.
 
         The second number is to be multiplied by |x_j|.
         """
-        weights = self.design.weights
-        a, rest = np.zeros(self.errors.size), residual.copy()
-        for _ in range(2):  # once more, for what rounding leaves along the directions
-            more = self.directions @ (weights * rest)
-            rest -= more @ self.directions
-            a += more
-        estimate = a @ self.correlations
-        size = np.sqrt(weights @ residual**2) + np.abs(a).sum()
-        slack = np.sqrt(weights @ rest**2) * (1 + self.rounding)
-        off = np.abs(a) @ self.errors + self.rounding * size
+        a, slack = self._by_gram(fit) if fit.by_gram else self._by_residual(fit)
+        estimate = a @ self.correlations[: self.count]
+        off = np.abs(a) @ self.errors[: self.count] + self.rounding * np.abs(a).sum()
         return estimate, slack + off
+
+    def _by_residual(self, fit):
+        """Shares of the references in the residual, and the size of what is left."""
+        weights, directions = self.design.weights, self.directions[: self.count]
+        a, rest = np.zeros(self.count), fit.residual.copy()
+        for _ in range(2):  # once more, for what rounding leaves along the directions
+            more = directions @ (weights * rest)
+            rest -= more @ directions
+            a += more
+        size = np.sqrt(weights @ fit.residual**2)
+        left = np.sqrt(weights @ rest**2) * (1 + self.rounding)
+        return a, left + self.rounding * size
+
+    def _by_gram(self, fit):
+        """The same without the residual: from the correlations of what has moved.
+
+        What is left is a difference of squares here, in which rounding counts more:
+        each term is off by a few `rounding` times `size`^2 at most.
+        """
+        moved = np.abs(fit.change) @ self.length[fit.moved]
+        size = np.sqrt(fit.anchor.mean_square) + moved
+        a = self.anchored[: self.count] - (
+            self.correlations[: self.count, fit.moved] @ fit.change
+        )
+        shift = self.errors[: self.count] * moved + self.rounding * size  # of each a
+        left = max(fit.mean_square - a @ a, 0.0)
+        left += 2 * np.abs(a) @ shift + shift @ shift
+        left += 4 * self.rounding * (size + np.abs(a).sum()) ** 2
+        return a, np.sqrt(left) + shift.sum()
 
     def learn(self, residual):
         """Correlate every feature, and keep residual and result as a reference."""
+        if self.origin is None:
+            self.origin = residual
         correlation = self.design.correlate(residual)
         self.spent = 0
         weights = self.design.weights
+        directions = self.directions[: self.count]
         direction, product = residual.copy(), correlation.copy()
         size = np.sqrt(weights @ residual**2)
         error = self.rounding * size
         for _ in range(2):
-            a = self.directions @ (weights * direction)
-            direction -= a @ self.directions
-            product -= a @ self.correlations
-            error += np.abs(a) @ self.errors + self.rounding * np.abs(a).sum()
+            a = directions @ (weights * direction)
+            direction -= a @ directions
+            product -= a @ self.correlations[: self.count]
+            error += np.abs(a) @ self.errors[: self.count]
+            error += self.rounding * np.abs(a).sum()
         left = np.sqrt(weights @ direction**2)
         if left > NEGLIGIBLE * size:
             self._keep(direction / left, product / left, error / left, residual)
         return correlation
 
     def _keep(self, direction, product, error, residual):
-        if self.errors.size == self.capacity:
+        weights, place = self.design.weights, self.count
+        if self.count == self.capacity:
             # Make room where the present residual has least.
-            share = np.abs(self.directions @ (self.design.weights * residual))
-            stay = np.arange(self.capacity) != np.argmin(share)
-            self.directions = self.directions[stay]
-            self.correlations = self.correlations[stay]
-            self.errors = self.errors[stay]
-        self.directions = np.vstack([self.directions, direction])
-        self.correlations = np.vstack([self.correlations, product])
-        self.errors = np.append(self.errors, error)
+            place = np.argmin(np.abs(self.directions @ (weights * residual)))
+        else:
+            self.count += 1
+        self.directions[place], self.correlations[place] = direction, product
+        self.errors[place] = error
+        self.anchored[place] = direction @ (weights * self.origin)

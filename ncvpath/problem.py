@@ -11,6 +11,7 @@ import numpy as np
 
 from .certificates import Certificates
 from .design import DenseDesign, dense_design
+from .fits import Anchor, Fit
 from .gram import GramCache
 from .penalties import BY_KIND, MAX_GROWTH, Penalty, shaped
 
@@ -67,8 +68,7 @@ class State:
 
     lam: float
     beta: np.ndarray  # p, on the standardized scale
-    support: np.ndarray  # where it is not zero
-    residual: np.ndarray  # n, response - X beta
+    fit: Fit  # its residual
     correlation: np.ndarray  # p, <x_j, residual>; an estimate where not exact
     exact: np.ndarray  # p, bool
     feasible: np.ndarray  # p, <x_j, s> of FireWorks' s: inside every slab
@@ -130,10 +130,11 @@ def null_state(design, response, factor):
         columns = design.columns(free) / length * root[:, None]
         beta[free] = np.linalg.lstsq(columns, response * root, rcond=None)[0] / length
     residual = design.residual(response, free, beta[free])
-    certificates = Certificates(design)
+    certificates, cache = Certificates(design), GramCache(design)
     correlation = certificates.learn(residual)
+    mean_square = (design.weights * residual) @ residual
+    anchor = Anchor(beta.copy(), residual, correlation.copy(), mean_square)
     return State(
-        np.inf, beta, np.flatnonzero(beta), residual, correlation,
-        certificates.everyone, np.zeros(design.p), factor == 0, GramCache(design),
-        certificates,
+        np.inf, beta, Fit(design, response, beta, anchor, cache), correlation,
+        certificates.everyone, np.zeros(design.p), factor == 0, cache, certificates,
     )

@@ -6,6 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
+from .fits import Fit
 from .working_set import default_n_added, first_set, largest, nearest_slabs
 
 # From this round on at one lambda the working set is not pruned: it can only grow,
@@ -162,7 +163,7 @@ def descend(problem, state, target, limits, work):
     left = limits.max_epochs - work.epochs
     if state.gram.suits(working.size):
         slots = state.gram.slots(working)
-        room = min(working.size, 5 * state.support.size // 4 + 50)
+        room = min(working.size, 5 * state.fit.support.size // 4 + 50)
         epochs, newton_steps, _ = design.kernels.descend_gram(
             state.gram.array, working, slots, penalty, l1, v, beta, q,
             state.gram.factor_for(room), target, left,
@@ -170,7 +171,7 @@ def descend(problem, state, target, limits, work):
         work.newton_steps += newton_steps
     else:
         epochs = design.descend(
-            working, penalty, l1, l2, v, beta, state.residual, target, left
+            working, penalty, l1, l2, v, beta, state.fit.residual.copy(), target, left
         )
     state.beta[working] = beta
     work.epochs += epochs
@@ -185,19 +186,18 @@ def know_members(problem, state, work):
     """
     unknown = (state.member & ~state.exact).nonzero()[0]
     if unknown.size:
-        state.correlation[unknown] = problem.design.correlate(state.residual, unknown)
-        work.checked += unknown.size
+        state.correlation[unknown], touched = state.fit.correlate(unknown)
+        work.checked += touched
 
 
 def refresh(problem, state, limits, work):
-    """Residual and correlations anew from beta, so that no rounding piles up."""
-    state.support = state.beta.nonzero()[0]
-    state.residual = problem.design.residual(
-        problem.response, state.support, state.beta[state.support]
+    """Correlations anew from beta, so that no rounding piles up."""
+    state.fit = Fit(
+        problem.design, problem.response, state.beta, state.fit.anchor, state.gram
     )
     level, _ = problem.units(state.lam)
     look = state.certificates.look(
-        state.residual, state.member, problem.factor, level, limits.tol
+        state.fit, state.member, problem.factor, level, limits.tol
     )
     state.correlation, state.exact = look.correlation, look.exact
     work.rounds += 1
@@ -215,7 +215,7 @@ def survey(problem, state):
 
 def measure_all(problem, state, work):
     """The largest violation by exact correlations: what is reported of a failure."""
-    state.correlation = problem.design.correlate(state.residual)
+    state.correlation = problem.design.correlate(state.fit.residual)
     state.exact = np.ones(problem.design.p, dtype=bool)
     work.checked += problem.design.p
     return np.max(survey(problem, state)[:2])

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .fits import Fit
 from .progress import each
 from .solver import MARGIN, Limits, Status, Work, rest, solve
 from .working_set import default_n_added
@@ -89,11 +90,10 @@ def may_be_easy(state, limits):
 
 def finished_step(problem, state, lam, status, violation, work):
     """What the path keeps of one lambda."""
-    support, beta = state.support, state.beta[state.support]
-    mean_square = (problem.design.weights * state.residual) @ state.residual
-    objective = problem.objective(mean_square, lam, support, beta)
+    fit = state.fit
+    objective = problem.objective(fit.mean_square, lam, fit.support, fit.beta)
     return Step(
-        lam, support, beta, mean_square, objective, violation / problem.g0,
+        lam, fit.support, fit.beta, fit.mean_square, objective, violation / problem.g0,
         status.value, work,
     )
 
@@ -107,7 +107,7 @@ def easy_stretch(problem, state, lambdas, limits):
     start = perf_counter()
     design, cache, p = problem.design, state.gram, problem.design.p
     cache.reserve(min(cache.known + MORE_FEATURES, p))
-    factor = cache.factor_for(min(state.support.size + MORE_FEATURES, p))
+    factor = cache.factor_for(min(state.fit.support.size + MORE_FEATURES, p))
     figures = np.empty((lambdas.size, 9))
     supports, values = np.empty(ROOM, dtype=np.int64), np.empty(ROOM)
     done, cache.known, spent = design.kernels.walk_down(
@@ -115,10 +115,10 @@ def easy_stretch(problem, state, lambdas, limits):
         problem.response, problem.factor, problem.penalty, problem.alpha,
         problem.growth, state.lam, lambdas, limits.tol, MARGIN * limits.tol,
         limits.max_epochs // 2, limits.n_added or default_n_added(p), cache.features,
-        cache.known, cache.slot, cache.array, factor, state.beta, state.residual,
+        cache.known, cache.slot, cache.array, factor, state.beta, np.empty(design.n),
         state.correlation, state.feasible, figures, supports, values,
     )
-    state.support = state.beta.nonzero()[0]
+    state.fit = Fit(design, problem.response, state.beta, state.fit.anchor, cache)
     state.exact = state.certificates.everyone
     state.lam = lambdas[done - 1] if done else state.lam
     share = (perf_counter() - start) / max(done, 1)  # no clock in there: alike for all

@@ -7,8 +7,12 @@ from conftest import draw
 from ncvpath import certificates as room
 from ncvpath import kernels, ncvpath
 from ncvpath.certificates import Certificates
-from ncvpath.design import DenseDesign
+from ncvpath.design import DenseDesign, dense_design
+from ncvpath.fits import Fit
+from ncvpath.gram import GramCache
 from ncvpath.penalties import ROWS
+from ncvpath.problem import null_state
+from ncvpath.threads import Crew
 
 
 def collinear(n, p, seed):
@@ -28,23 +32,36 @@ def far(n, p, seed):
     return X + 10.0 ** np.random.default_rng(seed).uniform(0, 7, p), y
 
 
+class Plain:
+    """As much of a fit as a look at its residual needs."""
+
+    by_gram = False
+
+    def __init__(self, residual):
+        self.residual = residual
+
+
 DESIGNS = {"plain": draw, "collinear": collinear, "norms": huge_norms, "far": far}
 
 
 @pytest.fixture
 def watched(monkeypatch):
     """Checks every look against extended precision; counts the certified."""
-    counts = {"certified": 0, "checked": 0, "incomplete": 0}
+    counts = {"certified": 0, "checked": 0, "incomplete": 0, "by gram": 0}
     monkeypatch.setattr(room, "SMALL", 0)
     look = Certificates.look
 
-    def checked_look(self, residual, member, factor, level, tol):
-        found = look(self, residual, member, factor, level, tol)
+    def checked_look(self, fit, member, factor, level, tol):
+        found = look(self, fit, member, factor, level, tol)
+        residual = fit.residual
+        counts["by gram"] += fit.by_gram
         correlation, exact = found.correlation, found.exact
         design = self.design
         Z = (design.X.astype(np.longdouble) - design.center) / design.scale
         truth = Z.T @ (design.weights.astype(np.longdouble) * residual)
-        close = 1e-12 * self.length * np.sqrt(design.weights @ residual**2) + 1e-300
+        size = np.sqrt(fit.anchor.mean_square)
+        size += np.abs(fit.change) @ self.length[fit.moved]
+        close = 1e-12 * self.length * size + 1e-300
         known = np.abs(correlation - truth) <= close
         l1 = np.where(np.isinf(factor), np.inf, level * factor)
         assert exact[member].all() and known[exact].all()
@@ -74,11 +91,38 @@ def test_no_certified_feature_is_outside_its_slab(watched, design, row, standard
     assert watched["checked"] <= path.work["checked"][1:].sum()
 
 
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_nor_where_the_gram_matrix_stands_in_for_the_residual(watched, design, row):
+    X, y = DESIGNS[design](400, 300, 1)
+    factor = np.ones(300)
+    factor[:2] = 0.0
+    ncvpath(X, y, penalty=row.name, nlambda=40, penalty_factor=factor)
+    assert watched["by gram"] > 5 and watched["certified"] > 0
+
+
+def test_both_ways_to_a_fit_agree():
+    X, y = draw(400, 30, seed=9)
+    design = dense_design(X, np.full(400, 1 / 400), True, True, Crew(1))
+    response = y - y.mean()
+    factor = np.r_[0.0, np.ones(29)]
+    state = null_state(design, response, factor)
+    beta, features = np.zeros(30), np.arange(30)
+    beta[[3, 7, 20]] = 1.0, -2.0, 0.5
+    state.gram.slots(np.array([0, 3, 7, 20, 21]))
+    ways = [
+        Fit(design, response, beta, state.fit.anchor, cache)
+        for cache in (state.gram, GramCache(design))
+    ]
+    assert [fit.by_gram for fit in ways] == [True, False]
+    (by_gram, few), (direct, all_of_them) = (fit.correlate(features) for fit in ways)
+    assert (few, all_of_them) == (25, 30)
+    np.testing.assert_allclose(by_gram, direct, atol=1e-13)
+    assert ways[0].mean_square == pytest.approx(ways[1].mean_square, rel=1e-12)
+
+
 def test_bounds_hold_for_residuals_the_path_never_meets():
     """Random residuals, near and far from the references, with tight slabs."""
-    from ncvpath.design import dense_design
-    from ncvpath.threads import Crew
-
     rng = np.random.default_rng(3)
     X, _ = collinear(50, 200, 3)
     weights = np.full(50, 1 / 50)
@@ -93,7 +137,7 @@ def test_bounds_hold_for_residuals_the_path_never_meets():
         r = rng.standard_normal(3) @ base + size * rng.standard_normal(50)
         truth = np.abs(Z.T @ (weights * r))
         l1 = (truth * (1 + rng.choice([-1e-13, 1e-13, 1e-3, 0.1], 200))).astype(float)
-        estimate, slack = certificates._estimate(r)
+        estimate, slack = certificates._estimate(Plain(r))
         expected, uncertified = np.empty((2, 200), dtype=np.int64)
         few, more = kernels.sort_out(
             l1, 1.0, certificates.length, slack, estimate, np.zeros(200, dtype=bool),
@@ -107,9 +151,6 @@ def test_bounds_hold_for_residuals_the_path_never_meets():
 
 
 def test_references_stay_few_and_orthonormal():
-    from ncvpath.design import dense_design
-    from ncvpath.threads import Crew
-
     rng = np.random.default_rng(4)
     X, _ = draw(50, 30, seed=4)
     weights = np.full(50, 1 / 50)
@@ -117,7 +158,7 @@ def test_references_stay_few_and_orthonormal():
     for _ in range(20):
         certificates.learn(rng.standard_normal(50))
     certificates.learn(certificates.directions[0] * 2)  # teaches nothing new
-    assert certificates.errors.size == certificates.capacity
+    assert certificates.count == certificates.capacity
     products = (certificates.directions * weights) @ certificates.directions.T
     np.testing.assert_allclose(products, np.eye(certificates.capacity), atol=1e-12)
 

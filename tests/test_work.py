@@ -32,7 +32,7 @@ def test_work_does_not_creep_up(problem, penalty):
     path = ncvpath(X, y, penalty=penalty, standardize=False, intercept=False,
                    convex=False, lambda_min_ratio=0.05)
     total = path.screening.sum()
-    counts = total[["checked", "rounds", "epochs", "newton_steps"]].to_numpy(float, copy=True)
+    counts = np.array(total[["checked", "rounds", "epochs", "newton_steps"]])
     counts[0] /= X.shape[1]
     assert path.converged.all()
     bounds = 1.1 * np.array(MEASURED[problem, penalty])

@@ -1,0 +1,78 @@
+"""A coefficient vector's residual, and what follows from it, each when first needed.
+
+The null model is the anchor: its residual r0 and correlations c0 are known. With d the
+change of the coefficients since then and G the Gram matrix,
+
+    <x_j, r> = c0_j - G_jA d        |r|^2 = |r0|^2 - d' (c0_A + <x_A, r>),
+
+so where n is large compared to the model, neither needs the residual or a column of X.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+# Observations per nonzero coefficient from which on the Gram matrix is the cheaper way.
+ROWS_PER_COEFFICIENT = 8
+# A residual this much smaller than the null model's is measured itself: what is left
+# of the difference above has too few digits.
+CANCELLED = 1e-3
+
+
+class Anchor(NamedTuple):
+    """The null model."""
+
+    beta: np.ndarray  # p
+    residual: np.ndarray  # n
+    correlation: np.ndarray  # p
+    mean_square: float
+
+
+class Fit:
+    """The residual of some coefficients, directly or by way of the Gram matrix."""
+
+    def __init__(self, design, response, beta, anchor, cache):
+        self.design, self.response, self.anchor, self.cache = (
+            design, response, anchor, cache
+        )
+        self.support = beta.nonzero()[0]
+        self.beta = beta[self.support]
+        self.moved = (beta != anchor.beta).nonzero()[0]
+        self.change = beta[self.moved] - anchor.beta[self.moved]
+        self.by_gram = (
+            design.n > ROWS_PER_COEFFICIENT * self.moved.size
+            and (cache.slot[self.moved] >= 0).all()
+        )
+
+    @cached_property
+    def residual(self):
+        """The residual itself."""
+        return self.design.residual(self.response, self.support, self.beta)
+
+    @cached_property
+    def mean_square(self):
+        """The mean square of the residual."""
+        if self.by_gram:
+            ends, _ = self.correlate(self.moved)
+            start = self.anchor.correlation[self.moved]
+            left = self.anchor.mean_square - self.change @ (start + ends)
+            if left > CANCELLED * self.anchor.mean_square:
+                return left
+        return (self.design.weights * self.residual) @ self.residual
+
+    def correlate(self, features):
+        """<x_j, residual> of some features, and how many columns of X that took."""
+        if not self.by_gram:
+            return self.design.correlate(self.residual, features), features.size
+        slots = self.cache.slot[features]
+        out = np.empty(features.size)
+        known = slots >= 0
+        products = self.cache.array[
+            np.ix_(slots[known], self.cache.slot[self.moved])
+        ]
+        out[known] = self.anchor.correlation[features[known]] - products @ self.change
+        unknown = features[~known]
+        if unknown.size:
+            out[~known] = self.design.correlate(self.residual, unknown)
+        return out, unknown.size
