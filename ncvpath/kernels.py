@@ -233,18 +233,17 @@ def sweep(gram, size, penalty, l1, v, beta, q, least):
         if change != 0.0:
             moved |= beta[j] == 0.0 or beta[j] + change == 0.0
             beta[j] += change
-            subtract_row(gram, j, 0, size, v, change, q)
+            subtract_row(gram, j, size, v, change, q)
     return worst, moved
 
 
 @kernel
-def subtract_row(gram, j, first, last, v, change, q):
-    """What a change of coordinate j does to q of coordinates first, ..., last - 1."""
+def subtract_row(gram, j, size, v, change, q):
+    """What a change of coordinate j does to q of the first `size` coordinates."""
     row = gram[j]
-    for k in range(first, last):
+    for k in range(size):
         q[k] -= change * row[k]
-    if first <= j < last:
-        q[j] -= change * (v[j] - row[j])  # the ridge part
+    q[j] -= change * (v[j] - row[j])  # the ridge part
 
 
 @summing_kernel
@@ -260,7 +259,7 @@ def head_dot(a, b, size):
 def drop_row(factor, i):
     """Take row and column i out of the matrix that is factored."""
     lower, size = factor.lower, factor.size[0]
-    cosine, sine = np.empty((2, size))
+    cosine, sine = np.empty(size), np.empty(size)
     # The rows below move up; what they had in column i is rotated into the rest.
     for r in range(i + 1, size):
         row, above, left = lower[r], lower[r - 1], lower[r, i]
@@ -306,13 +305,20 @@ def fit_factor(factor, gram, slots, support, diagonal, ceiling, floor, place):
 
     diagonal[k], ceiling[k] belong to support[k]; place[k] becomes its row.
     """
-    top = factor.slots[: factor.size[0]].max() if factor.size[0] else 0
-    coordinate = np.full(max(top, slots.max()) + 1, -1)  # by slot
+    top = 0
+    for i in range(factor.size[0]):
+        top = max(top, factor.slots[i])
+    for k in range(support.size):
+        top = max(top, slots[support[k]])
+    coordinate = np.empty(top + 1, dtype=np.int64)  # by slot
+    for i in range(top + 1):
+        coordinate[i] = -1
     for k in range(support.size):
         coordinate[slots[support[k]]], place[k] = k, -1
-    leaving = np.zeros(factor.size[0], dtype=np.bool_)
+    leaving = np.empty(factor.size[0], dtype=np.bool_)
     first = count = 0
     for i in range(factor.size[0] - 1, -1, -1):
+        leaving[i] = False
         k = coordinate[factor.slots[i]]
         off = np.inf if k < 0 else abs(factor.diagonal[i] - diagonal[k])
         if not factor.exact[i] or not off <= STALE * ceiling[k]:
@@ -357,10 +363,18 @@ def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, directi
 
     Sets `direction`, zero for the others. Returns False if there is none.
     """
-    support = np.flatnonzero(beta[:size])
-    if support.size == 0 or support.size > factor.slots.size:
+    count = 0
+    support = np.empty(size, dtype=np.int64)
+    for j in range(size):
+        direction[j] = 0.0
+        if beta[j] != 0.0:
+            support[count] = j
+            count += 1
+    if count == 0 or count > factor.slots.size:
         return False
-    diagonal, ceiling, right, z = np.empty((4, support.size))
+    support = support[:count]
+    diagonal, ceiling = np.empty(count), np.empty(count)
+    right, z = np.empty(count), np.empty(count)
     place = np.empty(support.size, dtype=np.int64)
     largest = 0.0
     for k in range(support.size):
@@ -369,7 +383,6 @@ def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, directi
         diagonal[k] = v[j] + curvature(penalty, a, l1[j])
         right[k] = q[j] - math.copysign(slope(penalty, a, l1[j]), beta[j])
         largest = max(largest, a)
-    direction[:] = 0.0
     for floor in FLOORS:
         fit_factor(factor, gram, slots, support, diagonal, ceiling, floor, place)
         longest = 0.0
@@ -386,50 +399,38 @@ def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, directi
 
 
 @kernel
-def newton_step(gram, size, slots, penalty, l1, v, beta, q, factor):
-    """One Newton step on the nonzero ones of the first coordinates, if it helps.
+def step_along(gram, size, penalty, l1, v, beta, q, direction):
+    """Move the first `size` coordinates along a direction, if the objective falls.
 
     The full step, held at zero where a sign would change, or else the step up to the
-    first sign change or piece boundary. Modified in place: beta, q of the first `size`
-    coordinates, and the factor. Returns whether the objective fell and the step was
-    taken, and whether it brought a coordinate to zero.
+    first sign change or piece boundary. Modified in place: their beta and q. Returns
+    whether a step was taken, and whether it brought a coordinate to zero.
     """
-    direction, new_q = np.empty((2, size))
-    if not newton_direction(
-        gram, size, slots, penalty, l1, v, beta, q, factor, direction
-    ):
-        return False, False
+    new, new_q = np.empty(size), np.empty(size)
     share = 1.0
     for j in range(size):
         inward = direction[j] if beta[j] > 0.0 else -direction[j]
         share = min(share, share_to_edge(penalty, abs(beta[j]), inward, l1[j]))
     for part in (1.0, share):
-        height = rise = 0.0
-        new_q[:] = q[:size]
         at_zero = False
         for j in range(size):
-            new = beta[j] + part * direction[j]
-            if new * beta[j] < 0.0:
-                new = 0.0
-            if new != beta[j]:
-                subtract_row(gram, j, 0, size, v, new - beta[j], new_q)
-                at_zero |= new == 0.0
+            new[j], new_q[j] = beta[j] + part * direction[j], q[j]
+            if new[j] * beta[j] <= 0.0 and beta[j] != 0.0:
+                new[j], at_zero = 0.0, True
+        height = rise = 0.0
+        for j in range(size):
+            if new[j] != beta[j]:
+                subtract_row(gram, j, size, v, new[j] - beta[j], new_q)
         # The smooth part changes by -change' (q + new_q) / 2.
         for j in range(size):
-            new = beta[j] + part * direction[j]
-            if new * beta[j] < 0.0:
-                new = 0.0
             before = value(penalty, abs(beta[j]), l1[j])
             height += before
-            rise += value(penalty, abs(new), l1[j]) - before
-            rise -= 0.5 * (new - beta[j]) * (q[j] + new_q[j])
+            rise += value(penalty, abs(new[j]), l1[j]) - before
+            rise -= 0.5 * (new[j] - beta[j]) * (q[j] + new_q[j])
         if rise <= ROUNDING * height:
             for j in range(size):
-                new = beta[j] + part * direction[j]
-                beta[j] = 0.0 if new * beta[j] < 0.0 else new
-                q[j] = new_q[j]
+                beta[j], q[j] = new[j], new_q[j]
             return True, at_zero
-    factor.size[0] = 0  # it may have been stale
     return False, False
 
 
@@ -442,11 +443,15 @@ def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor):
     beta, q of the first `size` coordinates, and the factor. Returns the number of steps
     taken.
     """
+    direction = np.empty(size)
     for steps in range(MOST_IN_A_ROW):
-        taken, at_zero = newton_step(
-            gram, size, slots, penalty, l1, v, beta, q, factor
-        )
+        if not newton_direction(
+            gram, size, slots, penalty, l1, v, beta, q, factor, direction
+        ):
+            return steps
+        taken, at_zero = step_along(gram, size, penalty, l1, v, beta, q, direction)
         if not taken:
+            factor.size[0] = 0  # it may have been stale
             return steps
         if not at_zero:
             return steps + 1
@@ -460,7 +465,9 @@ def settle(gram, size, slots, penalty, l1, v, beta, q, factor, target, most):
     Modified in place: their beta, all of q, and the factor. Returns the number of
     sweeps, at most `most`, and Newton steps, and whether it was given up.
     """
-    before = beta[:size].copy()
+    before = np.empty(size)
+    for j in range(size):
+        before[j] = beta[j]
     epochs = steps = idle = settled = since = 0
     patience, best = 1, np.inf
     while epochs < most and idle <= MAX_IDLE:
@@ -479,8 +486,10 @@ def settle(gram, size, slots, penalty, l1, v, beta, q, factor, target, most):
             settled = since = 0
             patience = 1 if taken else 2 * patience
     for j in range(size):
-        if beta[j] != before[j]:
-            subtract_row(gram, j, size, q.size, v, beta[j] - before[j], q)
+        change = beta[j] - before[j]
+        if change != 0.0:
+            for k in range(size, q.size):
+                q[k] -= change * gram[j, k]
     return epochs, steps, idle > MAX_IDLE
 
 
@@ -489,8 +498,10 @@ def swap(j, k, working, slots, l1, v, beta, q):
     """Let two coordinates of the working set change places."""
     working[j], working[k] = working[k], working[j]
     slots[j], slots[k] = slots[k], slots[j]
-    for a in (l1, v, beta, q):
-        a[j], a[k] = a[k], a[j]
+    l1[j], l1[k] = l1[k], l1[j]
+    v[j], v[k] = v[k], v[j]
+    beta[j], beta[k] = beta[k], beta[j]
+    q[j], q[k] = q[k], q[j]
 
 
 @kernel
@@ -530,7 +541,8 @@ def descend_gram(
     beta, q, factor, and the order of working, slots, l1, v, beta, q. Returns the
     number of sweeps, of Newton steps, and the largest violation left.
     """
-    epochs = steps = size = 0
+    epochs = steps = 0
+    size = np.int64(0)  # not a literal, for which numba would compile everything anew
     gram = np.empty((beta.size, beta.size))  # rows beyond the active stay untouched
     for j in range(beta.size):
         if beta[j] != 0.0:
@@ -555,7 +567,7 @@ def descend_gram(
                     )
                     place, size = size, size + 1
                 beta[place] += change
-                subtract_row(gram, place, 0, q.size, v, change, q)
+                subtract_row(gram, place, q.size, v, change, q)
         if worst <= target:
             worst = largest_violation(penalty, l1, beta, q)
             if worst <= target:
@@ -645,8 +657,17 @@ def penalty_total(penalty, factor, level, ridge, support, beta):
 @kernel
 def restrict(member, factor, level, ridge, norm2, beta, correlation):
     """The problem on the working set: features, l1, l2, v, beta and q of each."""
-    working = np.flatnonzero(member)
-    l1, l2, v, b, q = np.empty((5, working.size))
+    size = 0
+    for j in range(member.size):
+        size += member[j]
+    working = np.empty(size, dtype=np.int64)
+    size = 0
+    for j in range(member.size):
+        if member[j]:
+            working[size] = j
+            size += 1
+    l1, l2, v = np.empty(size), np.empty(size), np.empty(size)
+    b, q = np.empty(size), np.empty(size)
     for k in range(working.size):
         j = working[k]
         l1[k], l2[k], b[k] = level * factor[j], ridge * factor[j], beta[j]
@@ -795,9 +816,9 @@ def learn_feature(X, weights, center, scale, j, known, features, slot, gram):
 
 @kernel
 def walk_down(
-    X, weights, center, scale, norm2, response, factor, penalty, alpha, growth, lam,
-    lambdas, tol, target, most, crowd, features, known, slot, gram, factored, beta,
-    residual, correlation, feasible, figures, supports, values,
+    X, everyone, weights, center, scale, norm2, response, factor, penalty, alpha,
+    growth, lam, lambdas, tol, target, most, crowd, features, known, slot, gram,
+    factored, beta, residual, correlation, feasible, figures, supports, values,
 ):
     """Solver.solve for one lambda after another while nothing unusual happens.
 
@@ -830,14 +851,17 @@ def walk_down(
         working, l1, _, v, b, q = restrict(
             member, factor, level, ridge, norm2, beta, correlation
         )
-        for j in working:
+        slots = np.empty(working.size, dtype=np.int64)
+        for k in range(working.size):
+            j = working[k]
             if slot[j] < 0:
                 learn_feature(X, weights, center, scale, j, known, features, slot, gram)
                 known += 1
+            slots[k] = slot[j]
         if held + strong > factored.slots.size:
             return done, known, 0
         epochs, steps, left = descend_gram(
-            gram, working, slot[working], penalty, l1, v, b, q, factored, target, most
+            gram, working, slots, penalty, l1, v, b, q, factored, target, most
         )
         # As solver.refresh.
         first = count
@@ -848,14 +872,15 @@ def walk_down(
                 supports[count], values[count] = j, beta[j]
                 count += 1
         support, nonzero = supports[first:count], values[first:count]
-        residual[:] = response
+        for i in range(residual.size):
+            residual[i] = response[i]
         subtract_columns(X, support, center, scale, nonzero, 0, residual)
         weighted, mean_square = np.empty(residual.size), 0.0
         for i in range(residual.size):
             residual[i] = residual[i] if weights[i] > 0.0 else 0.0
             weighted[i] = weights[i] * residual[i]
             mean_square += weighted[i] * residual[i]
-        column_dots(X, np.arange(beta.size), center, scale, weighted, correlation)
+        column_dots(X, everyone, center, scale, weighted, correlation)
         if not left <= target:
             return done, known, epochs
         for j in range(beta.size):

@@ -26,9 +26,14 @@ def step(gram, penalty, l1, beta, q, factor=None, v=None):
     factor = empty_factor(size) if factor is None else factor
     new, new_q = beta.copy(), q.copy()
     v = gram.diagonal().copy() if v is None else v
-    taken, _ = kernels.newton_step(
-        gram, size, np.arange(size), penalty, l1, v, new, new_q, factor
+    direction = np.empty(size)
+    taken = kernels.newton_direction(
+        gram, size, np.arange(size), penalty, l1, v, new, new_q, factor, direction
     )
+    if taken:
+        taken, _ = kernels.step_along(
+            gram, size, penalty, l1, v, new, new_q, direction
+        )
     ridge = (v - gram.diagonal()) * (new - beta)
     np.testing.assert_allclose(new_q, q - gram @ (new - beta) - ridge, atol=1e-12)
     return taken, new - beta
