@@ -6,6 +6,7 @@ at given lambdas, and returns seconds and coefficients (p x L).
 """
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import tempfile
@@ -36,8 +37,14 @@ class Contestant:
     run: Callable  # (X, y, penalty, lambdas, tol) -> seconds, coefficients
 
 
+# As the process was given them; a peer's OpenMP pins the main thread to one of them.
+CORES = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+
+
 def clocked(fit):
-    """Seconds and result of one call, warnings of peers left out."""
+    """Seconds and result of one call, warnings of peers left out, on all cores."""
+    if CORES is not None:
+        os.sched_setaffinity(0, CORES)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = perf_counter()
@@ -163,6 +170,12 @@ def glmnet_is_there():
         return False
     test = "quit(status = !requireNamespace('glmnet', quietly = TRUE))"
     return subprocess.run(["Rscript", "-e", test], capture_output=True).returncode == 0
+
+
+def glmnet_version():
+    """The version of R's glmnet."""
+    ask = "cat(format(packageVersion('glmnet')))"
+    return subprocess.run(["Rscript", "-e", ask], capture_output=True, text=True).stdout
 
 
 def relative(g0):

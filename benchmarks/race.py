@@ -8,7 +8,12 @@ not depend on the machine instead.
 """
 
 import argparse
+import os
+import platform
 import sys
+from datetime import date
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +22,7 @@ import pandas as pd
 from ncvpath import ncvpath
 from ncvpath.penalties import PENALTIES
 
-from .contestants import installed
+from .contestants import CORES, glmnet_is_there, glmnet_version, installed
 from .problems import PROBLEMS
 
 GOAL = 1e-6
@@ -142,11 +147,39 @@ def report(table, folder):
             for row in table.itertuples()
         ]
     ).pivot(index=["problem", "penalty"], columns="contestant", values="text")
-    print(shown.fillna("").to_string())
+    print(shown.reindex([p for p in PROBLEMS if p in set(table["problem"])], level=0)
+          .fillna("").to_string())
     print("\nseconds for ncvpath, times as long for the others;")
     print(f"in parentheses the measured violation where above {GOAL:g} lambda_max")
+    print(stamp())
     chart(table).savefig(folder / "race.png", dpi=150)
     print(f"\nwritten: {folder / 'race.csv'}, {folder / 'race.png'}")
+
+
+def stamp():
+    """Date, machine and versions."""
+    versions = [
+        f"{name} {metadata.version(name)}"
+        for name in ("ncvpath", "numpy", "numba", "skglm", "celer", "adelie",
+                     "scikit-learn")
+        if find_spec(name.replace("scikit-learn", "sklearn"))
+    ]
+    if glmnet_is_there():
+        versions.append(f"glmnet {glmnet_version()}")
+    machine = f"{len(CORES) if CORES else os.cpu_count()} cores, {processor()}"
+    return f"{date.today()}; {machine}; Python {sys.version.split()[0]}, " + ", ".join(
+        versions
+    )
+
+
+def processor():
+    """What the machine calls its processor."""
+    described = Path("/proc/cpuinfo")
+    if described.exists():
+        for line in described.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
 
 
 def chart(table):

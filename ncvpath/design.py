@@ -81,7 +81,9 @@ class DenseDesign:
             def one_piece(piece, top=top, right=right):
                 out[piece] += self._block(rows[piece], top, height) @ right.T
 
-            self.crew.run(one_piece, pieces(min(height, self.n), rows.size))
+            # A row of the product costs a column's copy and some of its products.
+            depth = min(height, self.n) * (1 + columns.size // 8)
+            self.crew.run(one_piece, pieces(depth, rows.size))
         return out
 
     def residual(self, response, features, beta):

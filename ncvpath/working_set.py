@@ -47,4 +47,4 @@ def nearest_slabs(u, f, l1, length, n_added):
 
 def default_n_added(p):
     """Features that enter in the first round at a lambda."""
-    return min(max(10, p // 100), 1000)
+    return min(max(10, p // 200), 1000)

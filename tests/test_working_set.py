@@ -101,4 +101,4 @@ def test_first_set_weighs_by_the_factor():
 
 
 def test_number_added_by_default():
-    assert [default_n_added(p) for p in (5, 5000, 10**6)] == [10, 50, 1000]
+    assert [default_n_added(p) for p in (5, 5000, 10**6)] == [10, 25, 1000]
