@@ -1,7 +1,10 @@
 """Regularization paths of sparse regression with nonconvex penalties."""
 
+from .cv import cv_ncvpath
+from .cv_results import CvNcvPath
 from .datasets import load_diabetes, simulate
 from .environment import show_versions
+from .folds import assign_folds
 from .path import ConvergenceWarning, lambda_max, ncvpath
 from .penalties import penalties
 from .results import NcvPath
@@ -10,7 +13,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ConvergenceWarning",
+    "CvNcvPath",
     "NcvPath",
+    "assign_folds",
+    "cv_ncvpath",
     "lambda_max",
     "load_diabetes",
     "ncvpath",

@@ -16,7 +16,7 @@ import numpy as np
 
 EPS = np.finfo(float).eps
 # Numbers in X below which looking at all of it is cheaper than thinking about it.
-SMALL = 1_000_000
+SMALL = 2_000_000
 # A residual this close to the span of the references teaches nothing, and dividing by
 # what is left of it would turn rounding into a direction.
 NEGLIGIBLE = 1e-7

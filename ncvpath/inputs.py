@@ -34,6 +34,7 @@ class Data:
     X: np.ndarray  # n x p, float64, Fortran order; the user's own memory if it can be
     y: np.ndarray  # n, float64
     weights: np.ndarray  # n, sum 1
+    weighted: bool  # whether they were given
     factor: np.ndarray  # p
     names: tuple[str, ...]
 
@@ -69,6 +70,7 @@ def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
     X = matrix("X", X)
     n, p = X.shape
     y = check_response(y, n)
+    weighted = weights is not None
     weights = _weights(weights, n)
     if intercept and np.ptp(y[weights > 0]) == 0:
         raise ValueError(
@@ -79,7 +81,7 @@ def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
     named = names is not None or feature_names is not None
     names = _feature_names(feature_names, names, p)
     factor = _factors(penalty_factor, names, named)
-    return Data(X, y, weights, factor, names)
+    return Data(X, y, weights, weighted, factor, names)
 
 
 def _compare_indexes(X, y):

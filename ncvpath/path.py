@@ -8,10 +8,17 @@ from .convexity import convex_min
 from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
 from .problem import pose
+from .progress import Bar
 from .results import NcvPath
 from .solver import Work
 from .threads import working
 from .walk import walk
+
+# Settings the path keeps, beside those it has fields for, to be computed again.
+KEPT = (
+    "warm_up", "standardize", "working_set", "n_added", "prune", "inexact",
+    "max_epochs", "dfmax",
+)
 
 
 class ConvergenceWarning(UserWarning):
@@ -112,14 +119,20 @@ def ncvpath(
         progress=progress, record=record,
     )
     data = check_data(X, y, weights, penalty_factor, settings.intercept, feature_names)
-    with working(settings.n_threads) as crew:
-        problem, state = pose(data, settings, crew)
-        lambdas, hidden = choose_lambdas(problem, settings)
-        steps, stopped = walk(problem, state, lambdas, hidden, settings)
-        edge = find_convex_min(problem, state, steps) if settings.convex else None
-    path = assemble(problem, data, settings, steps, stopped, edge, X, y)
+    with working(settings.n_threads) as crew, Bar(settings.progress) as bar:
+        path = compute(data, settings, crew, bar, X, y)
     warn_if_unconverged(path)
     return path
+
+
+def compute(data, settings, crew, bar, X, y):
+    """The path of clean data; X and y are what the user gave, for reference."""
+    problem, state = pose(data, settings, crew)
+    lambdas, hidden = choose_lambdas(problem, settings)
+    bar.expect(lambdas.size + hidden.size)
+    steps, stopped = walk(problem, state, lambdas, hidden, settings, bar.tick)
+    edge = find_convex_min(problem, state, steps) if settings.convex else None
+    return assemble(problem, data, settings, steps, stopped, edge, X, y)
 
 
 def lambda_max(
@@ -209,6 +222,8 @@ def assemble(problem, data, settings, steps, stopped, edge, X, y):
         convex_min=edge,
         tol=settings.tol,
         has_intercept=settings.intercept,
+        settings={name: getattr(settings, name) for name in KEPT},
+        weights=data.weights if data.weighted else None,
         work={
             key: np.array([getattr(step.work, key) for step in steps])
             for key in Work.__dataclass_fields__

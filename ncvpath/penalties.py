@@ -33,6 +33,9 @@ class Row:
     concavity: Callable | None  # largest -r'' for convex_min; None: not defined
     tied_to_y: bool = False  # the shape is gamma sd(y), not gamma
 
+    def __reduce__(self):
+        return by_name, (self.name,)  # its functions do not travel between processes
+
 
 def _scad_value(a, l1, g):
     middle = (2 * g * l1 * a - a**2 - l1**2) / (2 * (g - 1))
@@ -89,6 +92,11 @@ BY_KIND = {row.kind: row for row in ROWS}
 # The strong rule's slope is unbounded for some penalties; beyond this it lets in
 # too much to be a screening rule.
 MAX_GROWTH = 3.0
+
+
+def by_name(name):
+    """The row of a penalty."""
+    return PENALTIES[name.lower()]
 
 
 def shaped(row, gamma, response_sd):

@@ -1,23 +1,61 @@
 """Progress over lambdas: tqdm's bar if it is installed, else a plain line."""
 
 import sys
+import threading
 
 
-def each(steps, total, show):
-    """The steps one after another, with a bar on stderr when asked to show it."""
-    if not show:
-        return steps
+class Bar:
+    """Counts finished lambdas, from any thread, and shows them when asked to."""
+
+    def __init__(self, show):
+        self.show, self.total = show, 0
+        self._lock, self._bar = threading.Lock(), None
+
+    def expect(self, more):
+        """So many lambdas more are to come."""
+        with self._lock:
+            self.total += more
+            if self._bar is not None:
+                self._bar.total = self.total
+                self._bar.refresh()
+
+    def tick(self, count=1):
+        """So many more are done."""
+        if not self.show:
+            return
+        with self._lock:
+            if self._bar is None:
+                self._bar = _new_bar(self.total)
+            self._bar.update(count)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._bar is not None:
+            self._bar.close()
+
+
+class _Line:
+    """One line on stderr, written over and over."""
+
+    def __init__(self, total):
+        self.total, self.done = total, 0
+
+    def update(self, count):
+        self.done += count
+        self.refresh()
+
+    def refresh(self):
+        sys.stderr.write(f"\rncvpath: lambda {self.done} of {self.total}")
+
+    def close(self):
+        sys.stderr.write("\n")
+
+
+def _new_bar(total):
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _plain(steps, total)
-    return tqdm(steps, desc="ncvpath", unit="lambda", total=total)
-
-
-def _plain(steps, total):
-    try:
-        for k, step in enumerate(steps):
-            sys.stderr.write(f"\rncvpath: lambda {k + 1} of {total}")
-            yield step
-    finally:  # also when the path stops early
-        sys.stderr.write("\n")
+        return _Line(total)
+    return tqdm(desc="ncvpath", unit="lambda", total=total)

@@ -69,6 +69,10 @@ class NcvPath:
     """Last index of the locally convex part of the path, or None."""
     tol: float
     has_intercept: bool
+    settings: dict[str, Any] = field(repr=False)
+    """The other arguments the path was computed with."""
+    weights: np.ndarray | None = field(repr=False)
+    """(n,) observation weights as they were given, or None."""
     work: dict[str, np.ndarray] = field(repr=False)
     """Counts behind `screening`, each (L,)."""
     X: Any = field(default=None, repr=False)

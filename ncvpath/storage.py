@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 
-FORMAT = 1
+FORMAT = 2
 # What reading a damaged or foreign file may raise, in zip, numpy, json or scipy.
 DAMAGE = (
     ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError,
@@ -18,7 +18,7 @@ ARRAYS = (
 )
 FACTS = (
     "penalty", "gamma", "alpha", "n", "p", "constant", "status", "stopped",
-    "convex_min", "tol", "has_intercept",
+    "convex_min", "tol", "has_intercept", "settings",
 )
 
 
@@ -32,6 +32,8 @@ def save(path, file):
         "beta_indptr": path.beta.indptr,
         "feature_names": np.array(path.feature_names, dtype=str),
     }
+    if path.weights is not None:
+        arrays["weights"] = path.weights
     facts = {name: getattr(path, name) for name in FACTS} | {"format": FORMAT}
     arrays["facts"] = np.array(json.dumps(facts))
     if hasattr(file, "write"):
@@ -60,6 +62,7 @@ def parse(content):
         raise ValueError(f"unknown format {facts['format']!r}")
     fields = {name: content[name] for name in ARRAYS}
     fields |= {name: facts[name] for name in FACTS}
+    fields["weights"] = content.get("weights")
     fields["constant"] = tuple(facts["constant"])
     fields["status"] = tuple(facts["status"])
     fields["feature_names"] = tuple(content["feature_names"].tolist())
@@ -86,6 +89,9 @@ def check(fields):
     for name, counts in fields["work"].items():
         if counts.shape != (size,) or counts.dtype.kind not in "iuf":
             raise ValueError(f"{name} is not {size} numbers")
+    weights = fields["weights"]
+    if weights is not None and weights.shape != (fields["n"],):
+        raise ValueError(f"weights are not {fields['n']} numbers")
     if fields["beta"].dtype.kind != "f":
         raise ValueError("coefficients are not numbers")
     if len(fields["feature_names"]) != p or len(fields["status"]) != size:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .fits import Fit
-from .progress import each
 from .solver import MARGIN, Limits, Status, Work, rest, solve
 from .working_set import default_n_added
 
@@ -30,15 +29,18 @@ class Step(NamedTuple):
     work: Work
 
 
-def walk(problem, state, lambdas, hidden, settings):
-    """Walk down the path; returns its steps and why it stopped early, if it did."""
+def walk(problem, state, lambdas, hidden, settings, tick):
+    """Walk down the path; returns its steps and why it stopped early, if it did.
+
+    `tick` is called after every lambda; what it raises ends the walk.
+    """
     limits = Limits(
         settings.tol * problem.g0, settings.max_epochs, settings.working_set,
         settings.n_added, settings.prune, settings.inexact,
     )
     ahead, steps = np.append(hidden, lambdas), []
-    taken = take_steps(problem, state, ahead, limits)
-    for k, step in enumerate(each(taken, ahead.size, settings.progress)):
+    for k, step in enumerate(take_steps(problem, state, ahead, limits)):
+        tick()
         if not np.isfinite(step.violation):
             raise FloatingPointError(
                 f"numbers overflowed at lambda={step.lam:g}; rescale X and y, or "

@@ -1,0 +1,289 @@
+"""`cv_ncvpath()`: lambda, gamma and alpha chosen by cross-validation."""
+
+import warnings
+from dataclasses import replace
+from inspect import signature
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from .checks import flag, one_of
+from .cv_results import MEASURES, CvNcvPath
+from .engines import run_folds
+from .folds import read_folds
+from .inputs import check_data, check_settings
+from .path import ConvergenceWarning, compute, ncvpath
+from .progress import Bar
+from .results import NcvPath
+from .threads import working
+
+# Arguments of ncvpath() that describe the data; the others are settings.
+OF_THE_DATA = ("weights", "penalty_factor", "feature_names")
+
+
+def cv_ncvpath(
+    X, y, *, nfolds=10, folds=None, groups=None, random_state=None, measure="mse",
+    executor=None, keep=False, progress=False, **arguments,
+) -> CvNcvPath:
+    """Cross-validate a regularization path.
+
+    Every fold is fitted at the lambdas of the full data, standardized on its own
+    training rows, and predicts the rows held out; the error is the mean over
+    observations, as in ncvreg.
+
+    Parameters
+    ----------
+    X, y
+        As for `ncvpath`.
+    nfolds : int
+        Number of folds, drawn at random; n for leave-one-out. Not used with `folds`.
+    folds : sequence of int, iterable of (train, test) pairs, or splitter, optional
+        A label per row, pairs of row indices, or an object with `split(X, y, groups)`
+        as scikit-learn has them.
+    groups : sequence, length n, optional
+        Rows of one group stay in one fold.
+    random_state : int or numpy.random.Generator, optional
+        For drawing the folds; NumPy's global state is never touched.
+    measure : {"mse", "mae"}
+        Squared or absolute error of prediction.
+    executor : concurrent.futures.Executor, optional
+        Where the folds are fitted: threads, processes, a dask cluster's
+        `Client.get_executor()`. By default in this process, on `n_threads` threads.
+    keep : bool
+        Keep the out-of-fold predictions.
+    progress : bool
+        Show one bar over all lambdas, folds and combinations.
+    **arguments
+        Those of `ncvpath`. `gamma` and `alpha` may be sequences: every combination
+        is cross-validated on the same folds, and the best one is the result.
+
+    Returns
+    -------
+    CvNcvPath
+
+    Examples
+    --------
+    >>> from ncvpath import cv_ncvpath, load_diabetes
+    >>> X, y = load_diabetes()
+    >>> cv = cv_ncvpath(X, y, penalty="lasso", random_state=1)
+    >>> cv.lambda_1se > cv.lambda_min
+    True
+    """
+    one_of("measure", measure, tuple(MEASURES))
+    keep, progress = flag("keep", keep), flag("progress", progress)
+    data, combinations = read_arguments(X, y, arguments)
+    splits = read_folds(folds, nfolds, groups, random_state, X, y)
+    check_training_rows(data, splits, combinations[0].intercept)
+    curves = []
+    with Bar(progress) as bar:
+        bar.expect(sum(map(lambda_count, combinations)) * len(splits.train))
+        for settings in combinations:
+            with working(settings.n_threads) as crew:
+                path = compute(data, settings, crew, bar, X, y)
+            fold_settings = replace(settings, lambdas=path.lambdas, convex=False)
+            fits = run_folds(data, fold_settings, splits, executor, bar)
+            curves.append(measured(data, splits, fits, path, measure))
+    best = min(curves, key=lambda curve: curve.cve.min())
+    warn_of_shortened(best)
+    warn_if_unconverged(best)
+    return report(data, splits, curves, best, measure, keep)
+
+
+class Curve(NamedTuple):
+    """The cross-validation of one combination of gamma and alpha; L lambdas."""
+
+    path: NcvPath
+    cve: np.ndarray  # L
+    cvse: np.ndarray  # L
+    fold_errors: np.ndarray  # folds x L
+    converged: np.ndarray  # folds x L
+    null_error: float
+    predictions: list[np.ndarray]  # per fold: rows held out x L
+    stopped: str | None
+
+
+def read_arguments(X, y, arguments):
+    """Clean data, and clean settings for each combination of gamma and alpha."""
+    asked = {
+        name: parameter.default
+        for name, parameter in signature(ncvpath).parameters.items()
+        if parameter.default is not parameter.empty
+    }
+    unknown = [name for name in arguments if name not in asked]
+    if unknown:
+        raise TypeError(
+            f"cv_ncvpath() got an unexpected keyword argument {unknown[0]!r}; besides "
+            "its own it takes those of ncvpath()"
+        )
+    asked |= arguments
+    of_the_data = {name: asked.pop(name) for name in OF_THE_DATA}
+    gammas, alphas = (several(name, asked.pop(name)) for name in ("gamma", "alpha"))
+    combinations = [
+        check_settings(gamma=gamma, alpha=alpha, **asked)
+        for gamma, alpha in product(gammas, alphas)
+    ]
+    data = check_data(
+        X, y, of_the_data["weights"], of_the_data["penalty_factor"],
+        combinations[0].intercept, of_the_data["feature_names"],
+    )
+    return data, combinations
+
+
+def several(name, values):
+    """One value or a sequence of them, as a list."""
+    if values is None or np.ndim(values) == 0:
+        return [values]
+    values = list(values)
+    if not values:
+        raise ValueError(f"{name} must have at least one value; got none")
+    return values
+
+
+def check_training_rows(data, splits, intercept):
+    """Each fold must leave something to fit."""
+    for k, train in enumerate(splits.train):
+        y = data.y[train & (data.weights > 0)]
+        if y.size == 0:
+            raise ValueError(
+                f"folds must leave training rows of positive weight; fold {k} has none"
+            )
+        if np.ptp(y) == 0 and (intercept or y[0] == 0):
+            raise ValueError(
+                "folds must leave a y that varies in every training set; in fold "
+                f"{k} it is constant, y={y[0]:g}"
+            )
+
+
+def lambda_count(settings):
+    """How many lambdas a path will have."""
+    return settings.nlambda if settings.lambdas is None else settings.lambdas.size
+
+
+def measured(data, splits, fits, path, measure):
+    """Errors over all rows held out, up to the last lambda every fold reached."""
+    size = min(fit.predictions.shape[1] for fit in fits)
+    predictions = [fit.predictions[:, :size] for fit in fits]
+    rows, loss = np.concatenate(splits.test), MEASURES[measure]
+    errors = [
+        loss(data.y[test, None] - predicted)
+        for test, predicted in zip(splits.test, predictions)
+    ]
+    weights = data.weights[rows] / data.weights[rows].mean()
+    stacked, count = np.concatenate(errors), rows.size
+    cve = weights @ stacked / count
+    cvse = np.sqrt(weights @ (stacked - cve) ** 2 / (count * (count - 1)))
+    center = data.weights @ data.y if path.has_intercept else 0.0
+    null_error = weights @ loss(data.y[rows] - center) / count
+    fold_errors = np.array([
+        np.average(error, axis=0, weights=data.weights[test])
+        if data.weights[test].any() else np.full(size, np.nan)
+        for test, error in zip(splits.test, errors)
+    ])
+    return Curve(
+        path, cve, cvse, fold_errors,
+        np.array([fit.converged[:size] for fit in fits]), float(null_error),
+        predictions, next((fit.stopped for fit in fits if fit.stopped), None),
+    )
+
+
+def report(data, splits, curves, best, measure, keep):
+    """The result, with the winner's curve and everyone's grid."""
+    import pandas as pd
+
+    size, lowest = best.cve.size, int(np.argmin(best.cve))
+    one_se = int(np.argmax(best.cve <= best.cve[lowest] + best.cvse[lowest]))
+    grid = pd.concat(
+        [
+            pd.DataFrame({
+                "gamma": np.nan if curve.path.gamma is None else curve.path.gamma,
+                "alpha": curve.path.alpha,
+                "lambda": curve.path.lambdas[: curve.cve.size],
+                "cve": curve.cve,
+                "cvse": curve.cvse,
+                "df": curve.path.df[: curve.cve.size],
+            })
+            for curve in curves
+        ],
+        ignore_index=True,
+    )
+    predictions = None
+    if keep and splits.labels is not None:
+        predictions = np.empty((data.y.size, size))
+        for test, predicted in zip(splits.test, best.predictions):
+            predictions[test] = predicted
+    return CvNcvPath(
+        fit=best.path,
+        lambdas=best.path.lambdas[:size],
+        cve=best.cve,
+        cvse=best.cvse,
+        index_min=lowest,
+        index_1se=one_se,
+        folds=splits.labels,
+        fold_errors=best.fold_errors,
+        converged=best.converged,
+        null_error=best.null_error,
+        predictions=predictions,
+        measure=measure,
+        grid=grid,
+    )
+
+
+def warn_of_shortened(curve):
+    """Say it where some fold did not reach the last lambda."""
+    size, full = curve.cve.size, curve.path.lambdas.size
+    if size < full:
+        warnings.warn(
+            f"the curve has the first {size} of {full} lambdas, those that every fold "
+            f"reached ({curve.stopped})",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def warn_if_unconverged(curve):
+    """One warning for path and folds."""
+    path, folds = ~curve.path.converged, ~curve.converged
+    if not path.any() and not folds.any():
+        return
+    where = np.flatnonzero(folds.any(axis=1))
+    shown = ", ".join(map(str, where[:5])) + (" and more" if where.size > 5 else "")
+    parts = []
+    if path.any():
+        parts.append(f"{path.sum()} of {path.size} lambdas of the full fit")
+    if folds.any():
+        parts.append(f"{folds.sum()} of {folds.size} fits in folds {shown}")
+    warnings.warn(
+        f"{' and '.join(parts)} did not reach tol={curve.path.tol:g}; see "
+        "`fit.converged` and `converged`",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+def cross_validate(path, X=None, y=None, **arguments) -> CvNcvPath:
+    """Cross-validate this path: same data, settings and lambdas.
+
+    Parameters
+    ----------
+    X, y
+        Needed only where the path was stored without its data.
+    **arguments
+        Those of `cv_ncvpath`; they go before the path's own.
+    """
+    X = path.X if X is None else X
+    y = path.y if y is None else y
+    if X is None or y is None:
+        raise ValueError("X and y must be given; this path was stored without them")
+    own = path.settings | {
+        "penalty": path.penalty, "gamma": path.gamma, "alpha": path.alpha,
+        "lambdas": path.lambdas, "weights": path.weights, "tol": path.tol,
+        "penalty_factor": path.penalty_factor, "intercept": path.has_intercept,
+        "feature_names": path.feature_names,
+    }
+    return cv_ncvpath(X, y, **(own | arguments))
+
+
+# A method of the path that belongs to this room: results.py stands below and cannot
+# know it.
+NcvPath.cross_validate = cross_validate

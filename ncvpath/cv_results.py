@@ -1,0 +1,158 @@
+"""`CvNcvPath`: what cross-validation found, and the questions one asks it."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .checks import one_of
+from .results import NcvPath
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+MEASURES = {"mse": np.square, "mae": np.abs}
+RULES = ("min", "1se")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CvNcvPath:
+    """A cross-validated path, as `cv_ncvpath()` returns it; L lambdas."""
+
+    fit: NcvPath
+    """The path on all data, for the chosen gamma and alpha."""
+    lambdas: np.ndarray
+    """(L,) those of `fit` that every fold reached."""
+    cve: np.ndarray
+    """(L,) mean prediction error over observations."""
+    cvse: np.ndarray
+    """(L,) its standard error."""
+    index_min: int
+    """Where cve is smallest."""
+    index_1se: int
+    """The largest lambda whose cve is within one cvse of the smallest."""
+    folds: np.ndarray | None
+    """(n,) the fold in which each row was held out; None if not exactly one."""
+    fold_errors: np.ndarray
+    """folds x L, mean prediction error in each fold."""
+    converged: np.ndarray
+    """folds x L, whether the fold's fit reached tol."""
+    null_error: float
+    """The error of predicting the mean of y (0 without intercept)."""
+    predictions: np.ndarray | None
+    """n x L, out-of-fold predictions, if they were to be kept."""
+    measure: str
+    """"mse" or "mae"."""
+    grid: "pd.DataFrame" = field(repr=False)
+    """Errors of every combination: gamma, alpha, lambda, cve, cvse, df."""
+
+    @property
+    def gamma(self) -> float | None:
+        """The chosen gamma; None for the lasso."""
+        return self.fit.gamma
+
+    @property
+    def alpha(self) -> float:
+        """The chosen alpha."""
+        return self.fit.alpha
+
+    @property
+    def lambda_min(self) -> float:
+        """The lambda with the smallest error."""
+        return float(self.lambdas[self.index_min])
+
+    @property
+    def lambda_1se(self) -> float:
+        """The largest lambda whose error is within one standard error of that."""
+        return float(self.lambdas[self.index_1se])
+
+    @property
+    def r2(self) -> np.ndarray:
+        """(L,) share of the null error that is explained; may be negative."""
+        return 1 - self.cve / self.null_error
+
+    def coef(self, rule="min", lam=None) -> "pd.Series":
+        """Coefficients at "min", at "1se", or at lambdas of your own."""
+        return self.fit.coef(**self._where(rule, lam))
+
+    def predict(self, X, rule="min", lam=None) -> np.ndarray:
+        """Predictions at "min", at "1se", or at lambdas of your own."""
+        return self.fit.predict(X, **self._where(rule, lam))
+
+    def selected(self, rule="min") -> list[str]:
+        """Names of the features used at "min" or "1se"."""
+        return self.fit.selected(**self._where(rule, None))
+
+    def _where(self, rule, lam):
+        if lam is not None:
+            return {"lam": lam}
+        one_of("rule", rule, RULES)
+        return {"which": self.index_min if rule == "min" else self.index_1se}
+
+    def summary(self) -> "pd.DataFrame":
+        """Both rules: lambda, nonzeros, error, R^2, signal-to-noise ratio and sigma.
+
+        The last two belong to squared errors.
+        """
+        import pandas as pd
+
+        at = [self.index_min, self.index_1se]
+        r2 = self.r2[at]
+        table = {
+            "index": at,
+            "lambda": self.lambdas[at],
+            "nonzero": self.fit.df[at],
+            "cve": self.cve[at],
+            "cvse": self.cvse[at],
+            "r2": r2,
+        }
+        if self.measure == "mse":
+            table["snr"] = r2 / (1 - r2)
+            table["sigma"] = np.sqrt(self.cve[at])
+        return pd.DataFrame(table, index=pd.Index(RULES, name="rule"))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per lambda: cve, cvse, r2, nonzeros."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "cve": self.cve,
+                "cvse": self.cvse,
+                "r2": self.r2,
+                "df": self.fit.df[: self.lambdas.size],
+            },
+            index=pd.Index(self.lambdas, name="lambda"),
+        )
+
+    def plot(self, ax=None, kind="cve", log_lambda=True) -> "Axes":
+        """Draw the curve of errors, or the map over gamma and alpha.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+        kind : {"cve", "r2", "scale", "grid"}
+            Prediction error, share of the null error explained, square root of the
+            squared error, or the smallest error of each combination.
+        log_lambda : bool
+            Whether lambda is on a log axis.
+        """
+        from .cv_plots import plot_cv
+
+        return plot_cv(self, ax=ax, kind=kind, log_lambda=log_lambda)
+
+    def __repr__(self):
+        return cv_text(self)
+
+
+def cv_text(cv):
+    """The result as it is printed."""
+    fit = cv.fit
+    head = [f"cross-validated {fit.penalty} path: n={fit.n}, p={fit.p}"]
+    head += [] if cv.gamma is None else [f"gamma={cv.gamma:g}"]
+    head += [] if cv.alpha == 1 else [f"alpha={cv.alpha:g}"]
+    head += [f"{len(cv.fold_errors)} folds", f"{cv.lambdas.size} lambdas"]
+    table = cv.summary().drop(columns="index")
+    return ", ".join(head) + "\n\n" + table.to_string(float_format="{:.4g}".format)

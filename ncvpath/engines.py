@@ -1,0 +1,139 @@
+"""Where folds are fitted: on threads of this process, or wherever an executor is."""
+
+import os
+import tempfile
+import threading
+from concurrent.futures import (
+    FIRST_EXCEPTION,
+    BrokenExecutor,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from concurrent.futures import wait as wait_for
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from .fold_fits import fit_fold
+from .threads import Crew, working
+
+
+class FoldInterruptedError(Exception):
+    """Another fold failed, or the user has had enough."""
+
+
+def run_folds(data, settings, splits, executor, bar):
+    """The fits of all folds, in order."""
+    if executor is None:
+        return on_threads(data, settings, splits, bar)
+    return elsewhere(data, settings, splits, executor, bar)
+
+
+def on_threads(data, settings, splits, bar):
+    """Folds side by side in this process, each on one thread."""
+    stop = threading.Event()
+
+    def tick():
+        if stop.is_set():
+            raise FoldInterruptedError
+        bar.tick()
+
+    def one(fold):
+        train, test = fold
+        return fit_fold(data, settings, train, test, Crew(1), tick)
+
+    folds = list(zip(splits.train, splits.test))
+    hands = min(settings.n_threads, len(folds))
+    with working(1), ThreadPoolExecutor(hands, "ncvpath-fold") as pool:
+        futures = [pool.submit(one, fold) for fold in folds]
+        try:
+            wait_for(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            stop.set()
+            for future in futures:
+                future.cancel()
+    return collected(futures)
+
+
+def collected(futures):
+    """Results in order; the first real failure is raised, with the fold's number."""
+    for k, future in enumerate(futures):
+        if future.cancelled() or not future.done():
+            continue
+        error = future.exception()
+        if error is not None and not isinstance(error, FoldInterruptedError):
+            raise failure(k, error)
+    return [future.result() for future in futures]
+
+
+def failure(fold, error):
+    """The error of a fold, saying which."""
+    if isinstance(error, (ValueError, FloatingPointError)):
+        return type(error)(f"in fold {fold}: {error}")
+    return RuntimeError(f"the worker of fold {fold} failed: {error!r}")
+
+
+class OnDisk(NamedTuple):
+    """A matrix in a file, column after column."""
+
+    file: str
+    shape: tuple[int, int]
+
+
+def elsewhere(data, settings, splits, executor, bar):
+    """Folds as tasks of an executor; X travels once per worker where that can be."""
+    settings = replace(settings, n_threads=1, progress=False)
+    rest = replace(data, X=None, names=())
+    futures = []
+    with shipped(data.X, executor) as X:
+        try:
+            for train, test in zip(splits.train, splits.test):
+                future = executor.submit(task, X, rest, settings, train, test)
+                future.add_done_callback(lambda _: bar.tick(settings.lambdas.size))
+                futures.append(future)
+            wait_for(futures, return_when=FIRST_EXCEPTION)
+        except BrokenExecutor as error:
+            raise failure(len(futures), error) from error
+        finally:
+            for future in futures:
+                future.cancel()
+        return collected(futures)
+
+
+def task(X, data, settings, train, test):
+    """One fold, in whatever process this is."""
+    if isinstance(X, OnDisk):
+        X = opened(X)
+    with working(1) as crew:
+        data = replace(data, X=X)
+        return fit_fold(data, settings, train, test, crew, lambda: None)
+
+
+@lru_cache(maxsize=1)
+def opened(where):
+    """The matrix in a file, mapped once per process."""
+    mapped = np.memmap(where.file, dtype=float, mode="r", shape=where.shape, order="F")
+    return np.asarray(mapped)
+
+
+@contextmanager
+def shipped(X, executor):
+    """X in the form in which tasks of this executor get it cheapest."""
+    client = getattr(executor, "_client", None)
+    if isinstance(executor, ThreadPoolExecutor):
+        yield X
+    elif client is not None and hasattr(client, "scatter"):  # dask.distributed
+        yield client.scatter(X, broadcast=True, hash=False)
+    elif isinstance(executor, ProcessPoolExecutor):
+        handle, file = tempfile.mkstemp(suffix=".ncvpath")
+        os.close(handle)
+        try:
+            X.ravel(order="F").tofile(file)
+            yield OnDisk(file, X.shape)
+        finally:
+            os.unlink(file)
+    else:
+        yield X
