@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .checks import flag, one_of
-from .cv_results import MEASURES, CvNcvPath
+from .cv_results import CvNcvPath
 from .engines import run_folds
+from .fold_fits import MEASURES, Judge
 from .folds import read_folds
 from .inputs import check_data, check_settings
 from .path import ConvergenceWarning, compute, ncvpath
@@ -75,14 +76,14 @@ def cv_ncvpath(
     data, combinations = read_arguments(X, y, arguments)
     splits = read_folds(folds, nfolds, groups, random_state, X, y)
     check_training_rows(data, splits, combinations[0].intercept)
-    curves = []
+    curves, judge = [], Judge(measure, keep)
     with Bar(progress) as bar:
         bar.expect(sum(map(lambda_count, combinations)) * len(splits.train))
         for settings in combinations:
             with working(settings.n_threads) as crew:
                 path = compute(data, settings, crew, bar, X, y)
             fold_settings = replace(settings, lambdas=path.lambdas, convex=False)
-            fits = run_folds(data, fold_settings, splits, executor, bar)
+            fits = run_folds(data, fold_settings, splits, judge, executor, bar)
             curves.append(measured(data, splits, fits, path, measure))
     best = min(curves, key=lambda curve: curve.cve.min())
     warn_of_shortened(best)
@@ -99,7 +100,7 @@ class Curve(NamedTuple):
     fold_errors: np.ndarray  # folds x L
     converged: np.ndarray  # folds x L
     null_error: float
-    predictions: list[np.ndarray]  # per fold: rows held out x L
+    predictions: list  # per fold: rows held out x L, or None
     stopped: str | None
 
 
@@ -162,28 +163,25 @@ def lambda_count(settings):
 
 def measured(data, splits, fits, path, measure):
     """Errors over all rows held out, up to the last lambda every fold reached."""
-    size = min(fit.predictions.shape[1] for fit in fits)
-    predictions = [fit.predictions[:, :size] for fit in fits]
-    rows, loss = np.concatenate(splits.test), MEASURES[measure]
-    errors = [
-        loss(data.y[test, None] - predicted)
-        for test, predicted in zip(splits.test, predictions)
-    ]
-    weights = data.weights[rows] / data.weights[rows].mean()
-    stacked, count = np.concatenate(errors), rows.size
-    cve = weights @ stacked / count
-    cvse = np.sqrt(weights @ (stacked - cve) ** 2 / (count * (count - 1)))
+    size = min(fit.error.size for fit in fits)
+    share = np.array([fit.weight for fit in fits])
+    share /= share.sum()
+    fold_errors = np.array([fit.error[:size] for fit in fits])
+    cve = share @ fold_errors
+    # Variance over observations: within folds, and between their means.
+    total = sum(fit.weight for fit in fits)
+    variance = sum(fit.spread[:size] for fit in fits) / total
+    variance += share @ np.square(fold_errors - cve)
+    rows = np.concatenate(splits.test)
     center = data.weights @ data.y if path.has_intercept else 0.0
-    null_error = weights @ loss(data.y[rows] - center) / count
-    fold_errors = np.array([
-        np.average(error, axis=0, weights=data.weights[test])
-        if data.weights[test].any() else np.full(size, np.nan)
-        for test, error in zip(splits.test, errors)
-    ])
+    null_errors = MEASURES[measure](data.y[rows] - center)
+    fold_errors[share == 0] = np.nan  # nobody there who counts
     return Curve(
-        path, cve, cvse, fold_errors,
-        np.array([fit.converged[:size] for fit in fits]), float(null_error),
-        predictions, next((fit.stopped for fit in fits if fit.stopped), None),
+        path, cve, np.sqrt(variance / max(rows.size - 1, 1)), fold_errors,
+        np.array([fit.converged[:size] for fit in fits]),
+        float(np.average(null_errors, weights=data.weights[rows])),
+        [fit.predictions for fit in fits],
+        next((fit.stopped for fit in fits if fit.stopped), None),
     )
 
 
@@ -211,7 +209,7 @@ def report(data, splits, curves, best, measure, keep):
     if keep and splits.labels is not None:
         predictions = np.empty((data.y.size, size))
         for test, predicted in zip(splits.test, best.predictions):
-            predictions[test] = predicted
+            predictions[test] = predicted[:, :size]
     return CvNcvPath(
         fit=best.path,
         lambdas=best.path.lambdas[:size],

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-MEASURES = {"mse": np.square, "mae": np.abs}
 RULES = ("min", "1se")
 
 

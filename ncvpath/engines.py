@@ -25,14 +25,14 @@ class FoldInterruptedError(Exception):
     """Another fold failed, or the user has had enough."""
 
 
-def run_folds(data, settings, splits, executor, bar):
+def run_folds(data, settings, splits, judge, executor, bar):
     """The fits of all folds, in order."""
     if executor is None:
-        return on_threads(data, settings, splits, bar)
-    return elsewhere(data, settings, splits, executor, bar)
+        return on_threads(data, settings, splits, judge, bar)
+    return elsewhere(data, settings, splits, judge, executor, bar)
 
 
-def on_threads(data, settings, splits, bar):
+def on_threads(data, settings, splits, judge, bar):
     """Folds side by side in this process, each on one thread."""
     stop = threading.Event()
 
@@ -42,8 +42,7 @@ def on_threads(data, settings, splits, bar):
         bar.tick()
 
     def one(fold):
-        train, test = fold
-        return fit_fold(data, settings, train, test, Crew(1), tick)
+        return fit_fold(data, settings, *fold, judge, Crew(1), tick)
 
     folds = list(zip(splits.train, splits.test))
     hands = min(settings.n_threads, len(folds))
@@ -83,7 +82,7 @@ class OnDisk(NamedTuple):
     shape: tuple[int, int]
 
 
-def elsewhere(data, settings, splits, executor, bar):
+def elsewhere(data, settings, splits, judge, executor, bar):
     """Folds as tasks of an executor; X travels once per worker where that can be."""
     settings = replace(settings, n_threads=1, progress=False)
     rest = replace(data, X=None, names=())
@@ -91,7 +90,9 @@ def elsewhere(data, settings, splits, executor, bar):
     with shipped(data.X, executor) as X:
         try:
             for train, test in zip(splits.train, splits.test):
-                future = executor.submit(task, X, rest, settings, train, test)
+                future = executor.submit(
+                    task, X, rest, settings, train, test, judge
+                )
                 future.add_done_callback(lambda _: bar.tick(settings.lambdas.size))
                 futures.append(future)
             wait_for(futures, return_when=FIRST_EXCEPTION)
@@ -103,13 +104,13 @@ def elsewhere(data, settings, splits, executor, bar):
         return collected(futures)
 
 
-def task(X, data, settings, train, test):
+def task(X, data, settings, train, test, judge):
     """One fold, in whatever process this is."""
     if isinstance(X, OnDisk):
         X = opened(X)
     with working(1) as crew:
         data = replace(data, X=X)
-        return fit_fold(data, settings, train, test, crew, lambda: None)
+        return fit_fold(data, settings, train, test, judge, crew, lambda: None)
 
 
 @lru_cache(maxsize=1)

@@ -9,35 +9,63 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .design import dense_design
 from .path import choose_lambdas
 from .problem import pose
 from .walk import walk
 
+MEASURES = {"mse": np.square, "mae": np.abs}
+
 
 class FoldFit(NamedTuple):
-    """What cross-validation keeps of a fold."""
+    """What cross-validation keeps of a fold, at the L lambdas it reached."""
 
-    predictions: np.ndarray  # rows held out x lambdas reached
-    converged: np.ndarray  # lambdas reached, bool
+    weight: float  # of the rows held out
+    error: np.ndarray  # L, their mean error
+    spread: np.ndarray  # L, weighted sum of squares about it
+    converged: np.ndarray  # L, bool
     stopped: str | None  # why the last lambdas were not reached
+    predictions: np.ndarray | None  # rows held out x L, if they are to be kept
 
 
-def fit_fold(data, settings, train, test, crew, tick):
-    """Fit the rows in `train` at settings.lambdas and predict those in `test`."""
-    weights = np.where(train, data.weights, 0.0)
-    data = replace(data, weights=weights / weights.sum())
-    problem, state = pose(data, settings, crew)
+def fit_fold(data, settings, train, test, judge, crew, tick):
+    """Fit the rows in `train` at settings.lambdas; predict and judge `test`."""
+    weights = data.weights[test]
+    of_training = np.where(train, data.weights, 0.0)
+    data = replace(data, weights=of_training / of_training.sum())
+    design = dense_design(
+        data.X, data.weights, settings.intercept, settings.standardize, crew
+    )
+    problem, state = pose(data, settings, design)
     lambdas, hidden = choose_lambdas(problem, settings)
     steps, stopped = walk(problem, state, lambdas, hidden, settings, tick)
+    predictions = predicted(data.X, test, problem, steps, settings.intercept)
+    kept = predictions.copy() if judge.keep else None
+    errors = np.subtract(data.y[test, None], predictions, out=predictions)
+    errors = MEASURES[judge.measure](errors, out=errors)
+    total = weights.sum()
+    mean = weights @ errors / (total or 1.0)
+    errors -= mean
+    return FoldFit(
+        total, mean, weights @ np.square(errors, out=errors),
+        np.array([step.violation <= settings.tol for step in steps]), stopped, kept,
+    )
+
+
+class Judge(NamedTuple):
+    """How predictions are judged, and whether they are kept."""
+
+    measure: str
+    keep: bool
+
+
+def predicted(X, rows, problem, steps, intercept):
+    """Predictions for some rows of X, rows x steps."""
     used = np.unique(np.concatenate([step.support for step in steps]))
-    beta, intercept = np.zeros((used.size, len(steps))), np.empty(len(steps))
+    beta, constant = np.zeros((used.size, len(steps))), np.empty(len(steps))
     for k, step in enumerate(steps):
         place = np.searchsorted(used, step.support)
-        beta[place, k], intercept[k] = problem.design.to_user_scale(
+        beta[place, k], constant[k] = problem.design.to_user_scale(
             step.support, step.beta, problem.mean
         )
-    predictions = data.X[np.ix_(test, used)] @ beta
-    if settings.intercept:
-        predictions += intercept
-    violation = np.array([step.violation for step in steps])
-    return FoldFit(predictions, violation <= settings.tol, stopped)
+    return X[np.ix_(rows, used)] @ beta + (constant if intercept else 0.0)

@@ -38,6 +38,7 @@ class GramCache:
         self.slot = np.full(design.p, -1, dtype=np.int64)
         self.array = np.empty((0, 0))
         self.factor = empty_factor(0)
+        self.room = np.empty(0)  # for a working set's own Gram matrix
 
     def slots(self, features):
         """Slots of the features, after computing the products that are missing."""
@@ -64,6 +65,12 @@ class GramCache:
             grown = np.empty((size, size))
             grown[: self.known, : self.known] = self.array[: self.known, : self.known]
             self.array = grown
+
+    def room_for(self, size):
+        """Space for a matrix of that many rows and columns, kept from call to call."""
+        if size * size > self.room.size:
+            self.room = np.empty(min(5 * size // 4, self.largest_set) ** 2)
+        return self.room
 
     def factor_for(self, size):
         """The factor, with room for `size` coordinates."""

@@ -530,20 +530,20 @@ def largest_violation(penalty, l1, beta, q):
 
 @kernel
 def descend_gram(
-    products, working, slots, penalty, l1, v, beta, q, factor, target, max_epochs
+    products, working, slots, penalty, l1, v, beta, q, factor, room, target, max_epochs
 ):
     """Minimise on the working set, seeing only its Gram matrix.
 
     `products[slots[j], slots[k]]` is <x_j, x_k>. Coordinates that were ever nonzero
     here are active; they are moved to the front, in order of entry, with their rows of
-    the Gram matrix, so that all loops run over contiguous memory. They settle before
-    others enter, so that a nonconvex path stays in its valley. Modified in place:
-    beta, q, factor, and the order of working, slots, l1, v, beta, q. Returns the
-    number of sweeps, of Newton steps, and the largest violation left.
+    the Gram matrix in `room`, so that all loops run over contiguous memory. They settle
+    before others enter, so that a nonconvex path stays in its valley. Modified in
+    place: beta, q, factor, room, and the order of working, slots, l1, v, beta, q.
+    Returns the number of sweeps, of Newton steps, and the largest violation left.
     """
     epochs = steps = 0
     size = np.int64(0)  # not a literal, for which numba would compile everything anew
-    gram = np.empty((beta.size, beta.size))  # rows beyond the active stay untouched
+    gram = room[: beta.size * beta.size].reshape((beta.size, beta.size))
     for j in range(beta.size):
         if beta[j] != 0.0:
             bring_forward(j, size, products, gram, working, slots, l1, v, beta, q)
@@ -861,7 +861,8 @@ def walk_down(
         if held + strong > factored.slots.size:
             return done, known, 0
         epochs, steps, left = descend_gram(
-            gram, working, slots, penalty, l1, v, b, q, factored, target, most
+            gram, working, slots, penalty, l1, v, b, q, factored,
+            np.empty(working.size * working.size), target, most,
         )
         # As solver.refresh.
         first = count

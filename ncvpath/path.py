@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from .convexity import convex_min
+from .design import dense_design
 from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
 from .problem import pose
@@ -127,7 +128,10 @@ def ncvpath(
 
 def compute(data, settings, crew, bar, X, y):
     """The path of clean data; X and y are what the user gave, for reference."""
-    problem, state = pose(data, settings, crew)
+    design = dense_design(
+        data.X, data.weights, settings.intercept, settings.standardize, crew
+    )
+    problem, state = pose(data, settings, design)
     lambdas, hidden = choose_lambdas(problem, settings)
     bar.expect(lambdas.size + hidden.size)
     steps, stopped = walk(problem, state, lambdas, hidden, settings, bar.tick)

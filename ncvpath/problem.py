@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from .certificates import Certificates
-from .design import DenseDesign, dense_design
+from .design import DenseDesign
 from .fits import Anchor, Fit
 from .gram import GramCache
 from .penalties import BY_KIND, MAX_GROWTH, Penalty, shaped
@@ -77,11 +77,8 @@ class State:
     certificates: Certificates
 
 
-def pose(data, settings, crew):
+def pose(data, settings, design):
     """The problem, and the state of its null model."""
-    design = dense_design(
-        data.X, data.weights, settings.intercept, settings.standardize, crew
-    )
     counted = data.weights > 0
     mean = data.weights @ np.where(counted, data.y, 0.0) if settings.intercept else 0.0
     response = np.where(counted, data.y - mean, 0.0)

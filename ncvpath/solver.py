@@ -164,9 +164,10 @@ def descend(problem, state, target, limits, work):
     if state.gram.suits(working.size):
         slots = state.gram.slots(working)
         room = min(working.size, 5 * state.fit.support.size // 4 + 50)
+        factor, matrix = state.gram.factor_for(room), state.gram.room_for(working.size)
         epochs, newton_steps, _ = design.kernels.descend_gram(
-            state.gram.array, working, slots, penalty, l1, v, beta, q,
-            state.gram.factor_for(room), target, left,
+            state.gram.array, working, slots, penalty, l1, v, beta, q, factor, matrix,
+            target, left,
         )
         work.newton_steps += newton_steps
     else:

@@ -11,18 +11,18 @@ from benchmarks.problems import chain, chance
 from ncvpath import ncvpath
 
 PROBLEMS = {
-    "chain": lambda: chain(300, 6000, 15),
+    "chain": lambda: chain(400, 6000, 15),
     "chance": lambda: chance(100, 1000, 30),
-    "tall": lambda: chain(3000, 400, 30),
+    "tall": lambda: chain(6000, 400, 30),
 }
 # problem, penalty: passes over X, rounds, sweeps, Newton steps
 MEASURED = {
-    ("chain", "lasso"): (18, 99, 859, 221),
-    ("chain", "MCP"): (48, 108, 1226, 340),
+    ("chain", "lasso"): (18, 99, 815, 207),
+    ("chain", "MCP"): (45, 113, 1546, 383),
     ("chance", "lasso"): (100, 99, 567, 138),
     ("chance", "MCP"): (100, 99, 485, 121),
-    ("tall", "lasso"): (25, 99, 577, 141),
-    ("tall", "MCP"): (26, 99, 544, 123),
+    ("tall", "lasso"): (11, 99, 514, 126),
+    ("tall", "MCP"): (11, 99, 434, 89),
 }
 
 
