@@ -86,6 +86,12 @@ def cv_ncvpath(
             fits = run_folds(data, fold_settings, splits, judge, executor, bar)
             curves.append(measured(data, splits, fits, path, measure))
     best = min(curves, key=lambda curve: curve.cve.min())
+    if keep and splits.labels is None:
+        warnings.warn(
+            "predictions are not kept: not every row was held out exactly once",
+            UserWarning,
+            stacklevel=2,
+        )
     warn_of_shortened(best)
     warn_if_unconverged(best)
     return report(data, splits, curves, best, measure, keep)

@@ -36,10 +36,10 @@ def on_threads(data, settings, splits, judge, bar):
     """Folds side by side in this process, each on one thread."""
     stop = threading.Event()
 
-    def tick():
+    def tick(count):
         if stop.is_set():
             raise FoldInterruptedError
-        bar.tick()
+        bar.tick(count)
 
     def one(fold):
         return fit_fold(data, settings, *fold, judge, Crew(1), tick)
@@ -110,7 +110,7 @@ def task(X, data, settings, train, test, judge):
         X = opened(X)
     with working(1) as crew:
         data = replace(data, X=X)
-        return fit_fold(data, settings, train, test, judge, crew, lambda: None)
+        return fit_fold(data, settings, train, test, judge, crew, lambda _: None)
 
 
 @lru_cache(maxsize=1)

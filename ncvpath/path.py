@@ -133,7 +133,7 @@ def compute(data, settings, crew, bar, X, y):
     )
     problem, state = pose(data, settings, design)
     lambdas, hidden = choose_lambdas(problem, settings)
-    bar.expect(lambdas.size + hidden.size)
+    bar.expect(lambdas.size)
     steps, stopped = walk(problem, state, lambdas, hidden, settings, bar.tick)
     edge = find_convex_min(problem, state, steps) if settings.convex else None
     return assemble(problem, data, settings, steps, stopped, edge, X, y)

@@ -32,7 +32,8 @@ class Step(NamedTuple):
 def walk(problem, state, lambdas, hidden, settings, tick):
     """Walk down the path; returns its steps and why it stopped early, if it did.
 
-    `tick` is called after every lambda; what it raises ends the walk.
+    `tick` is called after every lambda, with 0 after hidden ones; what it raises ends
+    the walk.
     """
     limits = Limits(
         settings.tol * problem.g0, settings.max_epochs, settings.working_set,
@@ -40,7 +41,7 @@ def walk(problem, state, lambdas, hidden, settings, tick):
     )
     ahead, steps = np.append(hidden, lambdas), []
     for k, step in enumerate(take_steps(problem, state, ahead, limits)):
-        tick()
+        tick(int(k >= hidden.size))
         if not np.isfinite(step.violation):
             raise FloatingPointError(
                 f"numbers overflowed at lambda={step.lam:g}; rescale X and y, or "

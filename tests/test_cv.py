@@ -1,0 +1,388 @@
+"""Cross-validation: ncvreg's figures, the folds' own fits, and where they are run."""
+
+import json
+import os
+import pickle
+import threading
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import draw
+
+from ncvpath import (
+    ConvergenceWarning,
+    NcvPath,
+    assign_folds,
+    cv_ncvpath,
+    engines,
+    load_diabetes,
+    ncvpath,
+)
+
+FOLDER = Path(__file__).parent / "reference"
+REFERENCES = sorted(file.stem for file in FOLDER.glob("cv*-gaussian_*.json"))
+
+
+@pytest.fixture(scope="module")
+def data():
+    return draw(60, 25, seed=11)
+
+
+@pytest.fixture(scope="module")
+def labels():
+    return assign_folds(60, 5, random_state=3)
+
+
+# ---- ncvreg's figures ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_curves_are_ncvregs(name):
+    known = json.loads((FOLDER / f"{name}.json").read_text())
+    frame = pd.read_csv(FOLDER / known["data"])
+    X, y = frame.drop(columns="y"), frame["y"]
+    cv = cv_ncvpath(X, y, penalty=known["penalty"], nlambda=len(known["lambda"]),
+                    lambda_min_ratio=known["lambda"][-1] / known["lambda"][0],
+                    folds=known["fold"], tol=1e-9)
+    np.testing.assert_allclose(cv.lambdas, known["lambda"], rtol=2e-6)
+    cv = cv_ncvpath(X, y, penalty=known["penalty"], lambdas=known["lambda"],
+                    folds=known["fold"], tol=1e-9)
+    np.testing.assert_allclose(cv.cve, known["cve"], rtol=1e-5)
+    np.testing.assert_allclose(cv.cvse, known["cvse"], rtol=1e-5)
+    assert cv.index_min == known["min"] - 1
+    assert cv.null_error == pytest.approx(known["null_dev"], rel=1e-10)
+
+
+# ---- what a fold is -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("penalty", ["lasso", "MCP", "SCAD", "logsum"])
+@pytest.mark.parametrize("far", [0.0, 1e6])
+@pytest.mark.parametrize("options", [{}, {"standardize": False}, {"alpha": 0.7}])
+def test_a_fold_is_the_path_on_its_training_rows(data, labels, penalty, far, options):
+    X, y = data
+    X = X + far * np.linspace(-1, 1, 25)
+    options = options | dict(penalty=penalty, tol=1e-10, lambda_min_ratio=0.3)
+    cv = cv_ncvpath(X, y, folds=labels, keep=True, nlambda=20, **options)
+    for fold in range(5):
+        train = labels != fold
+        alone = ncvpath(X[train], y[train], lambdas=cv.lambdas, **options)
+        edge = 19 if penalty == "lasso" else alone.convex_min
+        edge = 5 if edge is None else edge  # logsum has none: near lambda_max
+        expected = alone.predict(X[~train])[:, : edge + 1]
+        np.testing.assert_allclose(
+            cv.predictions[~train, : edge + 1], expected, atol=1e-8 * np.ptp(y)
+        )
+
+
+@pytest.mark.parametrize("shape", [(60, 25), (300, 9000)])
+def test_threads_do_not_change_bits(shape):
+    X, y = draw(*shape, seed=12)
+    one, two = (
+        cv_ncvpath(X, y, nfolds=3, random_state=0, nlambda=10, keep=True, n_threads=k)
+        for k in (1, 2)
+    )
+    assert np.array_equal(one.predictions, two.predictions)
+    assert np.array_equal(one.cve, two.cve)
+
+
+def test_a_column_that_is_constant_in_a_fold_stays_out_there(data, labels):
+    X, y = data[0].copy(), data[1]
+    X[:, 0] = 0.0
+    X[np.flatnonzero(labels == 2)[0], 0] = 5.0
+    cv = cv_ncvpath(X, y, folds=labels, penalty="lasso", keep=True, tol=1e-9)
+    train = labels != 2
+    alone = ncvpath(X[train], y[train], lambdas=cv.lambdas, penalty="lasso", tol=1e-9)
+    np.testing.assert_allclose(
+        cv.predictions[~train], alone.predict(X[~train]), atol=1e-6
+    )
+
+
+# ---- errors and rules ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure, loss", [("mse", np.square), ("mae", np.abs)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_errors_are_means_over_observations(data, labels, measure, loss, weighted):
+    X, y = data
+    weights = np.random.default_rng(0).uniform(0, 2, 60) if weighted else None
+    cv = cv_ncvpath(X, y, folds=labels, measure=measure, weights=weights, keep=True)
+    w = np.ones(60) if weights is None else weights * 60 / weights.sum()
+    e = loss(y[:, None] - cv.predictions)
+    cve = w @ e / 60
+    np.testing.assert_allclose(cv.cve, cve, rtol=1e-10)
+    np.testing.assert_allclose(
+        cv.cvse, np.sqrt(w @ (e - cve) ** 2 / (60 * 59)), rtol=1e-10
+    )
+    for fold in range(5):
+        test = labels == fold
+        expected = np.average(e[test], axis=0, weights=w[test])
+        np.testing.assert_allclose(cv.fold_errors[fold], expected, rtol=1e-10)
+    assert cv.null_error == pytest.approx(w @ loss(y - w @ y / 60) / 60)
+    np.testing.assert_allclose(cv.r2, 1 - cve / cv.null_error, rtol=1e-8, atol=1e-10)
+
+
+def test_the_two_rules(data, labels):
+    cv = cv_ncvpath(*data, folds=labels, penalty="lasso")
+    assert cv.index_min == np.argmin(cv.cve)
+    bound = cv.cve.min() + cv.cvse[cv.index_min]
+    assert cv.cve[cv.index_1se] <= bound
+    assert (cv.cve[: cv.index_1se] > bound).all()
+    assert cv.lambda_1se == cv.lambdas[cv.index_1se] >= cv.lambda_min
+    for rule, index in (("min", cv.index_min), ("1se", cv.index_1se)):
+        pd.testing.assert_series_equal(cv.coef(rule), cv.fit.coef(which=index))
+        assert cv.selected(rule) == cv.fit.selected(which=index)
+        np.testing.assert_array_equal(
+            cv.predict(data[0], rule), cv.fit.predict(data[0], which=index)
+        )
+    lam = 0.5 * (cv.lambdas[3] + cv.lambdas[4])
+    pd.testing.assert_series_equal(cv.coef(lam=lam), cv.fit.coef(lam=lam))
+    with pytest.raises(ValueError, match="rule must be"):
+        cv.coef("best")
+
+
+def test_tables_and_text(data, labels):
+    cv = cv_ncvpath(*data, folds=labels)
+    table = cv.summary()
+    assert list(table.index) == ["min", "1se"]
+    assert table.loc["min", "sigma"] == pytest.approx(np.sqrt(cv.cve.min()))
+    r2 = table.loc["min", "r2"]
+    assert table.loc["min", "snr"] == pytest.approx(r2 / (1 - r2))
+    assert "sigma" not in cv_ncvpath(*data, folds=labels, measure="mae").summary()
+    assert list(cv.to_frame().columns) == ["cve", "cvse", "r2", "df"]
+    assert "cross-validated MCP path: n=60, p=25, gamma=3, 5 folds" in repr(cv)
+
+
+def test_leave_one_out():
+    X, y = draw(25, 6, seed=2)
+    cv = cv_ncvpath(X, y, nfolds=25, penalty="lasso", nlambda=15, keep=True)
+    assert cv.fold_errors.shape == (25, 15)
+    np.testing.assert_allclose(cv.cve, cv.fold_errors.mean(axis=0))
+
+
+def test_repeated_tests_are_averaged_over_all_predictions(data):
+    X, y = data
+    first, second = np.arange(40), np.arange(20, 60)
+    pairs = [(np.setdiff1d(np.arange(60), test), test) for test in (first, second)]
+    with pytest.warns(UserWarning, match="predictions are not kept"):
+        cv = cv_ncvpath(X, y, folds=pairs, penalty="lasso", nlambda=10, keep=True)
+    assert cv.folds is None and cv.predictions is None
+    np.testing.assert_allclose(cv.cve, cv.fold_errors.mean(axis=0))
+
+
+def test_groups_stay_together_and_seeds_repeat(data):
+    groups = np.arange(60) // 3
+    left, right = (
+        cv_ncvpath(*data, nfolds=4, groups=groups, random_state=7, nlambda=5)
+        for _ in range(2)
+    )
+    assert np.array_equal(left.folds, right.folds)
+    assert all(np.unique(left.folds[groups == g]).size == 1 for g in range(20))
+
+
+# ---- gamma and alpha ----------------------------------------------------------
+
+
+def test_gamma_and_alpha_are_tuned_together(data, labels):
+    X, y = data
+    cv = cv_ncvpath(X, y, folds=labels, gamma=[2, 3, 8], alpha=[1.0, 0.5], nlambda=20)
+    assert len(cv.grid) == 3 * 2 * 20
+    best = cv.grid.loc[cv.grid["cve"].idxmin()]
+    assert (cv.gamma, cv.alpha) == (best["gamma"], best["alpha"])
+    assert cv.lambda_min == best["lambda"]
+    alone = cv_ncvpath(X, y, folds=labels, gamma=cv.gamma, alpha=cv.alpha, nlambda=20)
+    np.testing.assert_array_equal(cv.cve, alone.cve)
+    assert (cv.fit.gamma, cv.fit.alpha) == (cv.gamma, cv.alpha)
+    assert cv.fit.convex_min == alone.fit.convex_min
+    cv.plot(kind="grid")
+
+
+def test_alpha_alone_for_the_lasso(data, labels):
+    cv = cv_ncvpath(*data, folds=labels, penalty="lasso", alpha=np.array([1, 0.3]))
+    assert cv.gamma is None and cv.grid["gamma"].isna().all()
+    assert set(cv.grid["alpha"]) == {1.0, 0.3}
+
+
+# ---- executors ----------------------------------------------------------------
+
+OPTIONS = dict(penalty="MCP", nlambda=12, keep=True)
+
+
+@pytest.fixture(scope="module")
+def here(data, labels):
+    return cv_ncvpath(*data, folds=labels, **OPTIONS)
+
+
+def same(cv, here):
+    np.testing.assert_array_equal(cv.cve, here.cve)
+    np.testing.assert_array_equal(cv.predictions, here.predictions)
+    assert cv.converged.all()
+
+
+def test_threads_elsewhere(data, labels, here):
+    with ThreadPoolExecutor(3) as executor:
+        same(cv_ncvpath(*data, folds=labels, executor=executor, **OPTIONS), here)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        yield executor
+
+
+def test_processes_elsewhere(data, labels, here, processes, tmp_path, monkeypatch):
+    monkeypatch.setattr(engines.tempfile, "tempdir", str(tmp_path))
+    same(cv_ncvpath(*data, folds=labels, executor=processes, **OPTIONS), here)
+    assert not list(tmp_path.iterdir())  # X was there, and is gone
+
+
+def test_processes_say_which_fold_failed(data, processes):
+    X, y = data
+    flat = np.where(np.arange(60) < 30, y, 0.0)
+    X = X * (np.arange(60) < 30)[:, None]
+    pairs = [(np.arange(20), np.arange(20, 30)), (np.arange(30, 60), np.arange(30))]
+    with pytest.raises(ValueError, match="in fold 1: lambda_max"):
+        cv_ncvpath(X, flat + (np.arange(60) == 40), folds=pairs, executor=processes)
+
+
+def die(*_):
+    os._exit(3)
+
+
+def test_a_worker_that_dies_is_named(data, labels, monkeypatch):
+    monkeypatch.setattr(engines, "task", die)
+    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as executor:
+        with pytest.raises(RuntimeError, match=r"fold \d failed: BrokenProcessPool"):
+            cv_ncvpath(*data, folds=labels, executor=executor, **OPTIONS)
+
+
+def test_dask_elsewhere(data, labels, here):
+    distributed = pytest.importorskip("distributed", reason="needs the extra [dask]")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None
+    ) as cluster, distributed.Client(cluster) as client:
+        executor = client.get_executor()
+        same(cv_ncvpath(*data, folds=labels, executor=executor, **OPTIONS), here)
+
+
+class Remote(Executor):
+    """Some other engine: everything is pickled, and one task after another runs."""
+
+    def submit(self, function, *arguments):
+        future = Future()
+        future.set_result(pickle.loads(pickle.dumps(function))(
+            *pickle.loads(pickle.dumps(arguments))
+        ))
+        return future
+
+
+def test_any_executor_will_do(data, labels, here):
+    same(cv_ncvpath(*data, folds=labels, executor=Remote(), **OPTIONS), here)
+
+
+def test_an_interrupt_ends_all_folds_soon(data, labels, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engines, "wait_for", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        cv_ncvpath(*data, folds=labels, nlambda=50)
+    assert not [t for t in threading.enumerate() if t.name.startswith("ncvpath")]
+
+
+# ---- what is said -------------------------------------------------------------
+
+
+def test_convergence_inside_folds_is_reported_once(data, labels):
+    with pytest.warns(ConvergenceWarning) as caught:
+        cv = cv_ncvpath(*data, folds=labels, max_epochs=1, tol=1e-12, nlambda=10)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    message = str(caught[0].message)
+    assert f"{(~cv.converged).sum()} of 50 fits in folds 0, 1, 2, 3, 4" in message
+    assert cv.converged.shape == (5, 10) and not cv.converged.all()
+
+
+def test_a_fold_stopped_by_dfmax_shortens_the_curve(data, labels):
+    with pytest.warns(UserWarning, match=r"first \d+ of \d+ lambdas"):
+        cv = cv_ncvpath(*data, folds=labels, penalty="lasso", dfmax=8)
+    assert cv.lambdas.size == cv.cve.size < cv.fit.lambdas.size
+    assert np.array_equal(cv.lambdas, cv.fit.lambdas[: cv.lambdas.size])
+
+
+def test_progress_is_one_bar(data, labels, capsys):
+    cv_ncvpath(*data, folds=labels, nlambda=7, alpha=[1, 0.5], progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == "" and "84/84" in shown.err  # 2 x (1 + 5) x 7
+    cv_ncvpath(*data, folds=labels, nlambda=7)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("options, message", [
+    (dict(nfolds=1), "nfolds must"),
+    (dict(nfolds=61), "nfolds must"),
+    (dict(folds=np.zeros(59, int)), "folds must"),
+    (dict(folds=np.r_[np.ones(30, int), np.full(30, 3)]), "fold"),
+    (dict(folds=[(np.arange(40), np.arange(30, 60))]), "overlap"),
+    (dict(groups=np.arange(60) // 30, nfolds=5), "groups must"),
+    (dict(measure="r2"), "measure must be"),
+    (dict(keep="yes"), "keep must be"),
+    (dict(gamma=[]), "gamma must have"),
+    (dict(gamma=[3, 0.5]), "gamma must"),
+    (dict(alpha=[1, 0]), "alpha must"),
+])
+def test_bad_arguments_are_named(data, options, message):
+    with pytest.raises(ValueError, match=message):
+        cv_ncvpath(*data, **options)
+
+
+def test_unknown_arguments_are_named(data):
+    with pytest.raises(TypeError, match="'nlamda'"):
+        cv_ncvpath(*data, nlamda=5)
+
+
+def test_a_fold_whose_training_y_is_constant_is_refused():
+    X, _ = draw(20, 3)
+    y = np.r_[np.zeros(15), np.arange(5.0)]
+    folds = np.r_[np.zeros(15, int), np.ones(5, int)]
+    with pytest.raises(ValueError, match="in fold 1 it is constant"):
+        cv_ncvpath(X, y, folds=folds)
+
+
+# ---- from a path --------------------------------------------------------------
+
+
+def test_a_path_cross_validates_itself(tmp_path):
+    X, y = load_diabetes()
+    weights = np.linspace(1, 2, 442)
+    options = dict(penalty="SCAD", gamma=5, alpha=0.8, weights=weights, nlambda=15,
+                   penalty_factor={"bmi": 0}, standardize=False, tol=1e-8)
+    path = ncvpath(X, y, **options)
+    folds = assign_folds(442, 5, random_state=0)
+    asked = cv_ncvpath(X, y, folds=folds, **options)
+    path.save(tmp_path / "path.npz")
+    stored = NcvPath.load(tmp_path / "path.npz")
+    with pytest.raises(ValueError, match="X and y must be given"):
+        stored.cross_validate(folds=folds)
+    for cv in (
+        path.cross_validate(folds=folds), stored.cross_validate(X, y, folds=folds)
+    ):
+        np.testing.assert_allclose(cv.lambdas, asked.lambdas, rtol=1e-12)
+        np.testing.assert_allclose(cv.cve, asked.cve, rtol=1e-6)
+        assert cv.fit.settings == path.settings
+
+
+def test_the_result_pickles(data, labels):
+    cv = cv_ncvpath(*data, folds=labels, nlambda=5)
+    again = pickle.loads(pickle.dumps(cv))
+    np.testing.assert_array_equal(again.cve, cv.cve)
+    assert again.fit.X is None
+
+
+def test_the_callers_random_state_is_left_alone(data):
+    before = np.random.get_state()[1].copy()
+    cv_ncvpath(*data, nfolds=3, nlambda=3)
+    assert np.array_equal(np.random.get_state()[1], before)
