@@ -9,6 +9,7 @@ from .path import ncvpath
 EXAMPLE = """\
 The diabetes study of Efron et al. (2004): 442 patients, 10 measurements.
 path = ncvpath(X, y, penalty="MCP")
+cv = path.cross_validate(random_state=1)
 """
 
 
@@ -16,8 +17,8 @@ def main(arguments=None):
     """Run the demo; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m ncvpath",
-        description="Fit the embedded example: a table on the terminal, coefficients "
-        "as CSV and the path as a picture in a folder.",
+        description="Fit and cross-validate the embedded example: tables on the "
+        "terminal, coefficients as CSV, path and errors as pictures in a folder.",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("ncvpath-demo"), metavar="DIR",
@@ -31,7 +32,7 @@ def main(arguments=None):
 
 
 def demo(folder):
-    """Path, table, coefficients and picture of the diabetes study."""
+    """Path, cross-validation, coefficients and pictures of the diabetes study."""
     from matplotlib.figure import Figure
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -39,16 +40,20 @@ def demo(folder):
     path = ncvpath(X, y, penalty="MCP")
     path.to_frame("wide").to_csv(folder / "coefficients.csv")
     path.summary().to_csv(folder / "path.csv", index=False)
-    figure = Figure(figsize=(8, 5.2), layout="constrained")
-    path.plot(ax=figure.subplots())
-    figure.savefig(folder / "path.png", dpi=150)
+    cv = path.cross_validate(random_state=1)
+    cv.to_frame().to_csv(folder / "cv.csv")
+    for name, result in (("path", path), ("cv", cv)):
+        figure = Figure(figsize=(8, 5.2), layout="constrained")
+        result.plot(ax=figure.subplots())
+        figure.savefig(folder / f"{name}.png", dpi=150)
     print(EXAMPLE)
     print(path)
+    print(f"\n{cv}")
     chosen = path.select("bic")
     print(f"\nCoefficients at lambda={chosen:.4g}, the best BIC:\n")
     print(path.coef(lam=chosen).loc[lambda b: b != 0].to_string(float_format="%.4f"))
     print("\nWritten:")
-    for name in ("coefficients.csv", "path.csv", "path.png"):
+    for name in ("coefficients.csv", "path.csv", "cv.csv", "path.png", "cv.png"):
         print(f"  {folder / name}")
 
 

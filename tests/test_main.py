@@ -13,7 +13,7 @@ import ncvpath as package
 from ncvpath import load_diabetes, ncvpath, show_versions
 from ncvpath.__main__ import main
 
-FILES = ["coefficients.csv", "path.csv", "path.png"]
+FILES = ["coefficients.csv", "cv.csv", "cv.png", "path.csv", "path.png"]
 
 
 @pytest.fixture(scope="module")
