@@ -128,15 +128,16 @@ class Certificates:
         self.spent = 0
         weights = self.design.weights
         directions = self.directions[: self.count]
-        direction, product = residual.copy(), correlation.copy()
+        direction, shares = residual.copy(), np.zeros(self.count)
         size = np.sqrt(weights @ residual**2)
         error = self.rounding * size
-        for _ in range(2):
+        for _ in range(2):  # once more, for what rounding leaves along the directions
             a = directions @ (weights * direction)
             direction -= a @ directions
-            product -= a @ self.correlations[: self.count]
+            shares += a
             error += np.abs(a) @ self.errors[: self.count]
-            error += self.rounding * np.abs(a).sum()
+            error += 2 * self.rounding * np.abs(a).sum()
+        product = correlation - shares @ self.correlations[: self.count]
         left = np.sqrt(weights @ direction**2)
         if left > NEGLIGIBLE * size:
             self._keep(direction / left, product / left, error / left, residual)

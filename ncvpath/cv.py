@@ -10,7 +10,7 @@ import numpy as np
 
 from .checks import flag, one_of
 from .cv_results import CvNcvPath
-from .engines import run_folds
+from .engines import run_folds, shipped
 from .fold_fits import MEASURES, Judge
 from .folds import read_folds
 from .inputs import check_data, check_settings
@@ -75,15 +75,22 @@ def cv_ncvpath(
     keep, progress = flag("keep", keep), flag("progress", progress)
     data, combinations = read_arguments(X, y, arguments)
     splits = read_folds(folds, nfolds, groups, random_state, X, y)
-    check_training_rows(data, splits, combinations[0].intercept)
+    check_rows(data, splits, combinations[0].intercept)
+    if executor is not None and not hasattr(executor, "submit"):
+        raise ValueError(
+            "executor must be a concurrent.futures.Executor; got "
+            f"{type(executor).__name__}"
+        )
     curves, judge = [], Judge(measure, keep)
-    with Bar(progress) as bar:
+    with Bar(progress) as bar, shipped(data.X, executor) as X_there:
         bar.expect(sum(map(lambda_count, combinations)) * len(splits.train))
         for settings in combinations:
             with working(settings.n_threads) as crew:
                 path = compute(data, settings, crew, bar, X, y)
             fold_settings = replace(settings, lambdas=path.lambdas, convex=False)
-            fits = run_folds(data, fold_settings, splits, judge, executor, bar)
+            fits = run_folds(
+                data, fold_settings, splits, judge, executor, X_there, bar
+            )
             curves.append(measured(data, splits, fits, path, measure))
     best = min(curves, key=lambda curve: curve.cve.min())
     if keep and splits.labels is None:
@@ -108,6 +115,7 @@ class Curve(NamedTuple):
     null_error: float
     predictions: list  # per fold: rows held out x L, or None
     stopped: str | None
+    reasons: set[str]  # why fits did not converge
 
 
 def read_arguments(X, y, arguments):
@@ -147,18 +155,21 @@ def several(name, values):
     return values
 
 
-def check_training_rows(data, splits, intercept):
-    """Each fold must leave something to fit."""
+def check_rows(data, splits, intercept):
+    """Each fold must leave something to fit, and all together something to judge."""
+    if not data.weights[np.concatenate(splits.test)].any():
+        raise ValueError("folds must hold out rows of positive weight; they hold none")
     for k, train in enumerate(splits.train):
         y = data.y[train & (data.weights > 0)]
         if y.size == 0:
             raise ValueError(
-                f"folds must leave training rows of positive weight; fold {k} has none"
+                f"folds must leave training rows of positive weight; fold {k} (from 0) "
+                "has none"
             )
         if np.ptp(y) == 0 and (intercept or y[0] == 0):
             raise ValueError(
                 "folds must leave a y that varies in every training set; in fold "
-                f"{k} it is constant, y={y[0]:g}"
+                f"{k} (from 0) it is constant, y={y[0]:g}"
             )
 
 
@@ -179,15 +190,17 @@ def measured(data, splits, fits, path, measure):
     variance = sum(fit.spread[:size] for fit in fits) / total
     variance += share @ np.square(fold_errors - cve)
     rows = np.concatenate(splits.test)
+    counted = np.count_nonzero(data.weights[rows])
     center = data.weights @ data.y if path.has_intercept else 0.0
     null_errors = MEASURES[measure](data.y[rows] - center)
     fold_errors[share == 0] = np.nan  # nobody there who counts
     return Curve(
-        path, cve, np.sqrt(variance / max(rows.size - 1, 1)), fold_errors,
+        path, cve, np.sqrt(variance / max(counted - 1, 1)), fold_errors,
         np.array([fit.converged[:size] for fit in fits]),
         float(np.average(null_errors, weights=data.weights[rows])),
         [fit.predictions for fit in fits],
-        next((fit.stopped for fit in fits if fit.stopped), None),
+        min(fits, key=lambda fit: fit.error.size).stopped,
+        set(path.status).union(*(fit.statuses for fit in fits)) - {"converged"},
     )
 
 
@@ -258,8 +271,8 @@ def warn_if_unconverged(curve):
     if folds.any():
         parts.append(f"{folds.sum()} of {folds.size} fits in folds {shown}")
     warnings.warn(
-        f"{' and '.join(parts)} did not reach tol={curve.path.tol:g}; see "
-        "`fit.converged` and `converged`",
+        f"{' and '.join(parts)} did not reach tol={curve.path.tol:g} (see "
+        f"`fit.converged` and `converged`): {'; '.join(sorted(curve.reasons))}",
         ConvergenceWarning,
         stacklevel=3,
     )
@@ -285,6 +298,8 @@ def cross_validate(path, X=None, y=None, **arguments) -> CvNcvPath:
         "penalty_factor": path.penalty_factor, "intercept": path.has_intercept,
         "feature_names": path.feature_names,
     }
+    if "penalty" in arguments:
+        del own["gamma"]  # it belongs to the path's own penalty
     return cv_ncvpath(X, y, **(own | arguments))
 
 

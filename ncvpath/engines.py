@@ -10,7 +10,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from concurrent.futures import wait as wait_for
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -25,11 +25,11 @@ class FoldInterruptedError(Exception):
     """Another fold failed, or the user has had enough."""
 
 
-def run_folds(data, settings, splits, judge, executor, bar):
-    """The fits of all folds, in order."""
+def run_folds(data, settings, splits, judge, executor, X, bar):
+    """The fits of all folds, in order; X is how tasks of the executor get it."""
     if executor is None:
         return on_threads(data, settings, splits, judge, bar)
-    return elsewhere(data, settings, splits, judge, executor, bar)
+    return elsewhere(data, settings, splits, judge, executor, X, bar)
 
 
 def on_threads(data, settings, splits, judge, bar):
@@ -47,8 +47,9 @@ def on_threads(data, settings, splits, judge, bar):
     folds = list(zip(splits.train, splits.test))
     hands = min(settings.n_threads, len(folds))
     with working(1), ThreadPoolExecutor(hands, "ncvpath-fold") as pool:
-        futures = [pool.submit(one, fold) for fold in folds]
+        futures = []
         try:
+            futures += [pool.submit(one, fold) for fold in folds]
             wait_for(futures, return_when=FIRST_EXCEPTION)
         finally:
             stop.set()
@@ -64,15 +65,15 @@ def collected(futures):
             continue
         error = future.exception()
         if error is not None and not isinstance(error, FoldInterruptedError):
-            raise failure(k, error)
+            raise failure(k, error) from error
     return [future.result() for future in futures]
 
 
 def failure(fold, error):
     """The error of a fold, saying which."""
     if isinstance(error, (ValueError, FloatingPointError)):
-        return type(error)(f"in fold {fold}: {error}")
-    return RuntimeError(f"the worker of fold {fold} failed: {error!r}")
+        return type(error)(f"in fold {fold} (from 0): {error}")
+    return RuntimeError(f"the worker of fold {fold} (from 0) failed: {error!r}")
 
 
 class OnDisk(NamedTuple):
@@ -82,26 +83,23 @@ class OnDisk(NamedTuple):
     shape: tuple[int, int]
 
 
-def elsewhere(data, settings, splits, judge, executor, bar):
-    """Folds as tasks of an executor; X travels once per worker where that can be."""
+def elsewhere(data, settings, splits, judge, executor, X, bar):
+    """Folds as tasks of an executor."""
     settings = replace(settings, n_threads=1, progress=False)
     rest = replace(data, X=None, names=())
     futures = []
-    with shipped(data.X, executor) as X:
-        try:
-            for train, test in zip(splits.train, splits.test):
-                future = executor.submit(
-                    task, X, rest, settings, train, test, judge
-                )
-                future.add_done_callback(lambda _: bar.tick(settings.lambdas.size))
-                futures.append(future)
-            wait_for(futures, return_when=FIRST_EXCEPTION)
-        except BrokenExecutor as error:
-            raise failure(len(futures), error) from error
-        finally:
-            for future in futures:
-                future.cancel()
-        return collected(futures)
+    try:
+        for train, test in zip(splits.train, splits.test):
+            future = executor.submit(task, X, rest, settings, train, test, judge)
+            future.add_done_callback(lambda _: bar.tick(settings.lambdas.size))
+            futures.append(future)
+        wait_for(futures, return_when=FIRST_EXCEPTION)
+    except BrokenExecutor as error:
+        raise failure(len(futures), error) from error
+    finally:
+        for future in futures:
+            future.cancel()
+    return collected(futures)
 
 
 def task(X, data, settings, train, test, judge):
@@ -122,11 +120,12 @@ def opened(where):
 
 @contextmanager
 def shipped(X, executor):
-    """X in the form in which tasks of this executor get it cheapest."""
+    """X in the form in which tasks of this executor get it cheapest.
+
+    It travels once per worker where that can be, for all combinations.
+    """
     client = getattr(executor, "_client", None)
-    if isinstance(executor, ThreadPoolExecutor):
-        yield X
-    elif client is not None and hasattr(client, "scatter"):  # dask.distributed
+    if hasattr(client, "scatter"):  # dask.distributed
         yield client.scatter(X, broadcast=True, hash=False)
     elif isinstance(executor, ProcessPoolExecutor):
         handle, file = tempfile.mkstemp(suffix=".ncvpath")
@@ -135,6 +134,7 @@ def shipped(X, executor):
             X.ravel(order="F").tofile(file)
             yield OnDisk(file, X.shape)
         finally:
-            os.unlink(file)
+            with suppress(OSError):  # where a worker still has it open
+                os.unlink(file)
     else:
         yield X

@@ -24,7 +24,6 @@ class Anchor(NamedTuple):
     """The null model."""
 
     beta: np.ndarray  # p
-    residual: np.ndarray  # n
     correlation: np.ndarray  # p
     mean_square: float
 

@@ -25,6 +25,7 @@ class FoldFit(NamedTuple):
     spread: np.ndarray  # L, weighted sum of squares about it
     converged: np.ndarray  # L, bool
     stopped: str | None  # why the last lambdas were not reached
+    statuses: set[str]  # how the work ended, in words
     predictions: np.ndarray | None  # rows held out x L, if they are to be kept
 
 
@@ -48,7 +49,8 @@ def fit_fold(data, settings, train, test, judge, crew, tick):
     errors -= mean
     return FoldFit(
         total, mean, weights @ np.square(errors, out=errors),
-        np.array([step.violation <= settings.tol for step in steps]), stopped, kept,
+        np.array([step.violation <= settings.tol for step in steps]), stopped,
+        {step.status for step in steps}, kept,
     )
 
 

@@ -1,4 +1,4 @@
-"""All numba code: the penalties one coordinate at a time, and coordinate descent.
+"""All numba code: the penalties one coordinate at a time, coordinate descent, Newton.
 
 Kernels take plain arrays and one `Penalty` tuple, change the arrays their docstring
 names, and return counts or small arrays. They never allocate per sweep, raise or print.
@@ -431,6 +431,8 @@ def step_along(gram, size, penalty, l1, v, beta, q, direction):
             for j in range(size):
                 beta[j], q[j] = new[j], new_q[j]
             return True, at_zero
+        if share == 1.0:
+            break
     return False, False
 
 
@@ -607,7 +609,7 @@ def sort_out(factor, level, length, slack, estimate, member, expected, uncertifi
         if member[j] or size > l1:
             expected[few] = j
             few += 1
-        elif size + slack * length[j] > l1:
+        elif not size + slack * length[j] <= l1:
             uncertified[more] = j
             more += 1
     return few, more
@@ -775,7 +777,8 @@ def descend_residual(
 
     X is the dense matrix column after column; `features` are the columns of the
     working set, which all other arrays follow. Modified in place: beta, residual.
-    Returns the number of sweeps; the last one met no violation above `target`.
+    Returns the number of sweeps; unless they ran out, the last one met no violation
+    above `target`.
     """
     n = residual.size
     epochs = 0
@@ -817,13 +820,14 @@ def learn_feature(X, weights, center, scale, j, known, features, slot, gram):
 @kernel
 def walk_down(
     X, everyone, weights, center, scale, norm2, response, factor, penalty, alpha,
-    growth, lam, lambdas, tol, target, most, crowd, features, known, slot, gram,
+    growth, lam, lambdas, tol, target, most, dfmax, crowd, features, known, slot, gram,
     factored, beta, residual, correlation, feasible, figures, supports, values,
 ):
     """Solver.solve for one lambda after another while nothing unusual happens.
 
-    That is: the strong features fit in (`crowd`), their Gram matrix has room, sweeps
-    alone reach the target, and nobody outside objects. Modified in place: everything
+    That is: the strong features fit in (`crowd`), their Gram matrix has room, `most`
+    sweeps reach the target, and nobody outside objects. It ends with the first model
+    of more than `dfmax` features. Modified in place: everything
     after `crowd` but `known`; the state stays consistent wherever the walk ends.
 
     Returns the number of lambdas finished, the features known to the Gram matrix, and
@@ -858,8 +862,6 @@ def walk_down(
                 learn_feature(X, weights, center, scale, j, known, features, slot, gram)
                 known += 1
             slots[k] = slot[j]
-        if held + strong > factored.slots.size:
-            return done, known, 0
         epochs, steps, left = descend_gram(
             gram, working, slots, penalty, l1, v, b, q, factored,
             np.empty(working.size * working.size), target, most,
@@ -891,6 +893,9 @@ def walk_down(
         )
         worst = larger(inside, outside)
         if not worst <= tol:
+            if lambdas[done] > 0.0:  # the state has the old lambda still
+                for j in range(beta.size):
+                    feasible[j] *= lam / lambdas[done]
             return done, known, epochs
         lam = lambdas[done]
         row = figures[done]
@@ -898,4 +903,6 @@ def walk_down(
         row[4], row[5], row[6] = step, worst, mean_square
         row[7] = penalty_total(penalty, factor, level, ridge, support, nonzero)
         row[8] = count
+        if support.size > dfmax:
+            return done + 1, known, 0
     return lambdas.size, known, 0

@@ -17,7 +17,7 @@ from .walk import walk
 
 # Settings the path keeps, beside those it has fields for, to be computed again.
 KEPT = (
-    "warm_up", "standardize", "working_set", "n_added", "prune", "inexact",
+    "nlambda", "warm_up", "standardize", "working_set", "n_added", "prune", "inexact",
     "max_epochs", "dfmax",
 )
 
@@ -76,7 +76,7 @@ def ncvpath(
         mean square.
     working_set : {"fireworks", "full"}
     solver : {"cd"}
-        Coordinate descent on the Gram matrix of the working set.
+        Coordinate descent and Newton steps on the Gram matrix of the working set.
     n_added, prune, inexact : int, bool, bool
         FireWorks: features added per round (by default growing), whether features
         at zero leave the set after the first round at a lambda, and whether rounds

@@ -1,6 +1,6 @@
 """What is minimised, and where we are.
 
-`Problem` never changes along the path; `State` is moved by the solver alone.
+`Problem` never changes along the path; `State` is moved by the solver and the walk.
 Nothing here is special to least squares but the residual.
 """
 
@@ -130,7 +130,7 @@ def null_state(design, response, factor):
     certificates, cache = Certificates(design), GramCache(design)
     correlation = certificates.learn(residual)
     mean_square = (design.weights * residual) @ residual
-    anchor = Anchor(beta.copy(), residual, correlation.copy(), mean_square)
+    anchor = Anchor(beta.copy(), correlation.copy(), mean_square)
     return State(
         np.inf, beta, Fit(design, response, beta, anchor, cache), correlation,
         certificates.everyone, np.zeros(design.p), factor == 0, cache, certificates,

@@ -9,7 +9,7 @@ class Bar:
 
     def __init__(self, show):
         self.show, self.total = show, 0
-        self._lock, self._bar = threading.Lock(), None
+        self._lock, self._bar, self._over = threading.Lock(), None, False
 
     def expect(self, more):
         """So many lambdas more are to come."""
@@ -24,6 +24,8 @@ class Bar:
         if not self.show:
             return
         with self._lock:
+            if self._over:  # a task that ended late
+                return
             if self._bar is None:
                 self._bar = _new_bar(self.total)
             self._bar.update(count)
@@ -32,8 +34,10 @@ class Bar:
         return self
 
     def __exit__(self, *_):
-        if self._bar is not None:
-            self._bar.close()
+        with self._lock:
+            self._over = True
+            if self._bar is not None:
+                self._bar.close()
 
 
 class _Line:

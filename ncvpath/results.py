@@ -72,7 +72,7 @@ class NcvPath:
     settings: dict[str, Any] = field(repr=False)
     """The other arguments the path was computed with."""
     weights: np.ndarray | None = field(repr=False)
-    """(n,) observation weights as they were given, or None."""
+    """(n,) observation weights, summing to one, if they were given."""
     work: dict[str, np.ndarray] = field(repr=False)
     """Counts behind `screening`, each (L,)."""
     X: Any = field(default=None, repr=False)

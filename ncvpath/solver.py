@@ -1,4 +1,5 @@
-"""Everything that happens at one lambda. Only this module moves the `State`."""
+"""Everything that happens at one lambda. Only this module and walk.py's compiled
+stretches move the `State`."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -9,9 +10,10 @@ import numpy as np
 from .fits import Fit
 from .working_set import default_n_added, first_set, largest, nearest_slabs
 
-# From this round on at one lambda the working set is not pruned: it can only grow,
-# so the rounds must end. (Deep in the nonconvex region features come and go; with
-# pruning in every round they did so up to 22 times at one lambda, without, 9 times.)
+# From this round on at one lambda the working set is not pruned, as long as the Gram
+# matrix serves it: it can only grow, so the rounds must end. (Deep in the nonconvex
+# region features come and go; with pruning in every round they did so up to 22 times at
+# one lambda, without, 9 times.)
 PRUNING_ROUNDS = 2
 # The working set is solved a little further than asked, for the rounding in the
 # measured violation.
@@ -39,6 +41,7 @@ class Limits:
     n_added: int | None
     prune: bool
     inexact: bool
+    dfmax: int  # p: none
 
 
 @dataclass
@@ -98,6 +101,7 @@ def solve(problem, state, lam, limits, spent=0):
             break
     if status is not Status.CONVERGED:
         worst = measure_all(problem, state, work)
+        status = Status.CONVERGED if worst <= limits.tol else status
     work.seconds += perf_counter()
     return status, worst, work
 
@@ -155,7 +159,7 @@ def descend(problem, state, target, limits, work):
     outgrows n is served by residual updates instead.
     """
     design, penalty = problem.design, problem.penalty
-    know_members(problem, state, work)
+    know_members(state, work)
     working, l1, l2, v, beta, q = design.kernels.restrict(
         state.member, problem.factor, *problem.units(state.lam), design.norm2,
         state.beta, state.correlation,
@@ -179,7 +183,7 @@ def descend(problem, state, target, limits, work):
     work.working_set = max(work.working_set, working.size)
 
 
-def know_members(problem, state, work):
+def know_members(state, work):
     """Exact correlations for members that entered on an estimate.
 
     A gradient that no residual has can lie outside the range of the Gram matrix, and
@@ -217,7 +221,7 @@ def survey(problem, state):
 def measure_all(problem, state, work):
     """The largest violation by exact correlations: what is reported of a failure."""
     state.correlation = problem.design.correlate(state.fit.residual)
-    state.exact = np.ones(problem.design.p, dtype=bool)
+    state.exact = state.certificates.everyone
     work.checked += problem.design.p
     return np.max(survey(problem, state)[:2])
 
@@ -250,7 +254,8 @@ def inner_target(limits, target, objecting):
     """How exactly to solve the next round.
 
     While features outside object by much, a hundredth of their violation is enough, and
-    of the previous target at most, so that the sum is finite (Corollary 1).
+    of the target before at most until that has come down to tol: targets then fall
+    geometrically, and their sum is finite (Corollary 1).
     """
     if not limits.inexact:
         return limits.tol

@@ -14,6 +14,8 @@ SAME_LAMBDA = 1e-12
 # Room for a stretch's coefficients, and for new features in its Gram matrix.
 ROOM = 1 << 16
 MORE_FEATURES = 200
+# Lambdas in a stretch: between stretches progress is shown and interrupts are heard.
+STRETCH = 25
 
 
 class Step(NamedTuple):
@@ -38,6 +40,7 @@ def walk(problem, state, lambdas, hidden, settings, tick):
     limits = Limits(
         settings.tol * problem.g0, settings.max_epochs, settings.working_set,
         settings.n_added, settings.prune, settings.inexact,
+        problem.design.p if settings.dfmax is None else settings.dfmax,
     )
     ahead, steps = np.append(hidden, lambdas), []
     for k, step in enumerate(take_steps(problem, state, ahead, limits)):
@@ -71,11 +74,12 @@ def take_steps(problem, state, lambdas, limits):
             outcome = rest(problem, state, lam, limits)
         else:
             if may_be_easy(state, limits):
-                steps, spent = easy_stretch(problem, state, lambdas[done:], limits)
+                few = lambdas[done : done + STRETCH]
+                steps, spent = easy_stretch(problem, state, few, limits)
                 yield from steps
                 done += len(steps)
-                if done == lambdas.size:
-                    break
+                if len(steps) == few.size:
+                    continue
                 lam = lambdas[done]
             outcome = solve(problem, state, lam, limits, spent)
             if spent:  # on a round that led nowhere
@@ -117,7 +121,8 @@ def easy_stretch(problem, state, lambdas, limits):
         design.flat, design.everyone, design.weights, design.center, design.scale,
         design.norm2, problem.response, problem.factor, problem.penalty, problem.alpha,
         problem.growth, state.lam, lambdas, limits.tol, MARGIN * limits.tol,
-        limits.max_epochs // 2, limits.n_added or default_n_added(p), cache.features,
+        limits.max_epochs // 2, limits.dfmax, limits.n_added or default_n_added(p),
+        cache.features,
         cache.known, cache.slot, cache.array, factor, state.beta, np.empty(design.n),
         state.correlation, state.feasible, figures, supports, values,
     )

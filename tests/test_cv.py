@@ -126,6 +126,26 @@ def test_errors_are_means_over_observations(data, labels, measure, loss, weighte
     np.testing.assert_allclose(cv.r2, 1 - cve / cv.null_error, rtol=1e-8, atol=1e-10)
 
 
+def test_rows_of_weight_zero_do_not_count(data, labels):
+    X, y = data
+    cv = cv_ncvpath(X, y, folds=labels, nlambda=10)
+    twice = cv_ncvpath(
+        np.vstack([X, X]), np.r_[y, y], folds=np.r_[labels, labels], nlambda=10,
+        weights=np.r_[np.ones(60), np.zeros(60)],
+    )
+    np.testing.assert_allclose(twice.cve, cv.cve, rtol=1e-8)
+    np.testing.assert_allclose(twice.cvse, cv.cvse, rtol=1e-8)
+
+
+def test_a_fold_of_weight_zero_has_no_error_of_its_own(data, labels):
+    X, y = data
+    cv = cv_ncvpath(X, y, folds=labels, weights=(labels != 2) * 1.0, nlambda=10)
+    assert np.isnan(cv.fold_errors[2]).all() and np.isfinite(cv.cve).all()
+    with pytest.raises(ValueError, match="hold out rows of positive weight"):
+        cv_ncvpath(X, y, folds=[(np.arange(30), np.arange(30, 60))],
+                   weights=(np.arange(60) < 30) * 1.0)
+
+
 def test_the_two_rules(data, labels):
     cv = cv_ncvpath(*data, folds=labels, penalty="lasso")
     assert cv.index_min == np.argmin(cv.cve)
@@ -245,7 +265,7 @@ def test_processes_say_which_fold_failed(data, processes):
     flat = np.where(np.arange(60) < 30, y, 0.0)
     X = X * (np.arange(60) < 30)[:, None]
     pairs = [(np.arange(20), np.arange(20, 30)), (np.arange(30, 60), np.arange(30))]
-    with pytest.raises(ValueError, match="in fold 1: lambda_max"):
+    with pytest.raises(ValueError, match=r"in fold 1 \(from 0\): lambda_max"):
         cv_ncvpath(X, flat + (np.arange(60) == 40), folds=pairs, executor=processes)
 
 
@@ -256,7 +276,7 @@ def die(*_):
 def test_a_worker_that_dies_is_named(data, labels, monkeypatch):
     monkeypatch.setattr(engines, "task", die)
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as executor:
-        with pytest.raises(RuntimeError, match=r"fold \d failed: BrokenProcessPool"):
+        with pytest.raises(RuntimeError, match=r"fold \d .* failed: BrokenProcessPool"):
             cv_ncvpath(*data, folds=labels, executor=executor, **OPTIONS)
 
 
@@ -298,7 +318,7 @@ def test_an_interrupt_ends_all_folds_soon(data, labels, monkeypatch):
 
 
 def test_convergence_inside_folds_is_reported_once(data, labels):
-    with pytest.warns(ConvergenceWarning) as caught:
+    with pytest.warns(ConvergenceWarning, match="raise max_epochs") as caught:
         cv = cv_ncvpath(*data, folds=labels, max_epochs=1, tol=1e-12, nlambda=10)
     assert len(caught) == 1 and caught[0].filename == __file__
     message = str(caught[0].message)
@@ -329,6 +349,7 @@ def test_progress_is_one_bar(data, labels, capsys):
     (dict(folds=[(np.arange(40), np.arange(30, 60))]), "overlap"),
     (dict(groups=np.arange(60) // 30, nfolds=5), "groups must"),
     (dict(measure="r2"), "measure must be"),
+    (dict(executor="threads"), "executor must be"),
     (dict(keep="yes"), "keep must be"),
     (dict(gamma=[]), "gamma must have"),
     (dict(gamma=[3, 0.5]), "gamma must"),
@@ -348,7 +369,7 @@ def test_a_fold_whose_training_y_is_constant_is_refused():
     X, _ = draw(20, 3)
     y = np.r_[np.zeros(15), np.arange(5.0)]
     folds = np.r_[np.zeros(15, int), np.ones(5, int)]
-    with pytest.raises(ValueError, match="in fold 1 it is constant"):
+    with pytest.raises(ValueError, match=r"in fold 1 \(from 0\) it is constant"):
         cv_ncvpath(X, y, folds=folds)
 
 
@@ -373,6 +394,7 @@ def test_a_path_cross_validates_itself(tmp_path):
         np.testing.assert_allclose(cv.lambdas, asked.lambdas, rtol=1e-12)
         np.testing.assert_allclose(cv.cve, asked.cve, rtol=1e-6)
         assert cv.fit.settings == path.settings
+    assert path.cross_validate(folds=folds, penalty="lasso").gamma is None
 
 
 def test_the_result_pickles(data, labels):

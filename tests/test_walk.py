@@ -42,7 +42,7 @@ def test_stretches_and_single_steps_agree(monkeypatch, penalty, alpha, shape):
     assert (stretched.screening["rounds"].iloc[1:] > 0).all()
 
 
-def test_an_easy_path_is_one_call(monkeypatch):
+def test_an_easy_path_takes_few_calls(monkeypatch):
     X, y = draw(60, 90, seed=5)
     sizes, stretch = [], walk.easy_stretch
 
@@ -53,7 +53,7 @@ def test_an_easy_path_is_one_call(monkeypatch):
 
     monkeypatch.setattr(walk, "easy_stretch", counted)
     ncvpath(X, y, penalty="lasso", nlambda=50)
-    assert sizes == [49]
+    assert sizes == [25, 24]
 
 
 @pytest.mark.parametrize("name, room", [("ROOM", 100), ("MORE_FEATURES", 1)])
@@ -79,3 +79,13 @@ def test_the_path_stops_inside_a_stretch(monkeypatch):
     X, y = draw(60, 90, seed=5)
     options = dict(penalty="lasso", nlambda=50, dfmax=10)
     alike(ncvpath(X, y, **options), singly(monkeypatch, X, y, **options))
+    sizes, stretch = [], walk.easy_stretch
+
+    def counted(*arguments):
+        steps, spent = stretch(*arguments)
+        sizes.append(len(steps))
+        return steps, spent
+
+    monkeypatch.setattr(walk, "easy_stretch", counted)
+    path = ncvpath(X, y, **options)
+    assert sum(sizes) == path.lambdas.size  # the first that is too large, not the null
