@@ -107,7 +107,8 @@ class CvNcvPath:
             "r2": r2,
         }
         if self.measure == "mse":
-            table["snr"] = r2 / (1 - r2)
+            with np.errstate(divide="ignore"):  # a perfect fit
+                table["snr"] = r2 / (1 - r2)
             table["sigma"] = np.sqrt(self.cve[at])
         return pd.DataFrame(table, index=pd.Index(RULES, name="rule"))
 

@@ -15,9 +15,9 @@ import numpy as np
 
 # Observations per nonzero coefficient from which on the Gram matrix is the cheaper way.
 ROWS_PER_COEFFICIENT = 8
-# A residual this much smaller than the null model's is measured itself: what is left
-# of the difference above has too few digits.
-CANCELLED = 1e-3
+# A mean square this much smaller than the terms of the difference above has too few
+# digits left; the residual itself is measured then.
+CANCELLED = 1e-5
 
 
 class Anchor(NamedTuple):
@@ -56,7 +56,9 @@ class Fit:
             ends, _ = self.correlate(self.moved)
             start = self.anchor.correlation[self.moved]
             left = self.anchor.mean_square - self.change @ (start + ends)
-            if left > CANCELLED * self.anchor.mean_square:
+            moved = np.abs(self.change) @ np.sqrt(self.design.norm2[self.moved])
+            size = np.sqrt(self.anchor.mean_square) + moved
+            if left > CANCELLED * size**2:
                 return left
         return (self.design.weights * self.residual) @ self.residual
 

@@ -15,14 +15,14 @@ class Factor(NamedTuple):
     slots: np.ndarray  # by row: the coordinate's slot in the Gram matrix
     diagonal: np.ndarray  # the diagonal of the system
     exact: np.ndarray  # whether the factor has that one, or a larger one
-    size: np.ndarray  # one number: rows in use
+    size: np.ndarray  # rows in use, and how many of them have a stale diagonal
 
 
 def empty_factor(room):
     """A factor with room for that many coordinates, none of them there yet."""
     return Factor(
         np.empty((room, room)), np.empty(room, dtype=np.int64), np.empty(room),
-        np.empty(room, dtype=bool), np.zeros(1, dtype=np.int64),
+        np.empty(room, dtype=bool), np.zeros(2, dtype=np.int64),
     )
 
 

@@ -25,9 +25,11 @@ summing_kernel = njit(**OPTIONS, fastmath={"reassoc", "contract"})
 # Sweeps that leave the support as it is before a Newton step is tried, and sweeps of
 # any kind; twice as many after each refusal.
 SETTLED, SWEEPS = 2, 16
-# Newton steps without sweeps in between, each on the support the last one left: beyond
-# a few, sweeps find the support faster.
-MOST_IN_A_ROW = 3
+# Newton steps without sweeps in between, each on the support the last one left. On
+# strongly correlated columns sweeps undo what few of them have reached.
+MOST_IN_A_ROW = 100
+# Lengths of a step that are tried before it is refused.
+ATTEMPTS = 4
 # Sweeps without halving the violation after which only rounding is left to fight, which
 # a look at exact correlations does better.
 MAX_IDLE = 2000
@@ -38,7 +40,8 @@ FLOORS = (1e-12, 1e-9, 1e-6)
 # A diagonal that has moved less than this share of the curvature is left as it is in
 # the factor: Newton steps then converge at that rate, and cost no factorization.
 STALE = 0.05
-# A step that multiplies the coefficients by this follows rounding, not curvature.
+# A step that multiplies the coefficients by this may follow rounding, not curvature; it
+# is shortened to this if larger pivots do not do it.
 LEAP = 1e3
 ROUNDING = 4 * np.finfo(np.float64).eps
 # The kinds of penalty; penalties.py holds the same codes in its table.
@@ -316,7 +319,7 @@ def fit_factor(factor, gram, slots, support, diagonal, ceiling, floor, place):
     for k in range(support.size):
         coordinate[slots[support[k]]], place[k] = k, -1
     leaving = np.empty(factor.size[0], dtype=np.bool_)
-    first = count = 0
+    first = count = stale = 0
     for i in range(factor.size[0] - 1, -1, -1):
         leaving[i] = False
         k = coordinate[factor.slots[i]]
@@ -324,11 +327,14 @@ def fit_factor(factor, gram, slots, support, diagonal, ceiling, floor, place):
         if not factor.exact[i] or not off <= STALE * ceiling[k]:
             leaving[i], first = True, i
             count += 1
+        elif off > 0.0:
+            stale += 1
     if count > 10 + factor.size[0] // 8:
         factor.size[0] = first  # so many that it is cheaper to begin there again
     for i in range(factor.size[0] - 1, -1, -1):
         if leaving[i]:
             drop_row(factor, i)
+    factor.size[1] = stale
     member = np.empty(support.size, dtype=np.int64)  # by row
     products = np.empty(support.size)
     for i in range(factor.size[0]):
@@ -395,28 +401,34 @@ def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, directi
         if longest <= LEAP * largest:
             return True
         factor.size[0] = 0
-    return False
+    if not longest < np.inf:
+        return False
+    for j in range(size):
+        direction[j] *= LEAP * largest / longest
+    return True
 
 
 @kernel
 def step_along(gram, size, penalty, l1, v, beta, q, direction):
     """Move the first `size` coordinates along a direction, if the objective falls.
 
-    The full step, held at zero where a sign would change, or else the step up to the
-    first sign change or piece boundary. Modified in place: their beta and q. Returns
-    whether a step was taken, and whether it brought a coordinate to zero.
+    The full step, held at zero where a sign would change; or else the step up to the
+    first sign change or piece boundary; or else a fraction of it. Modified in place:
+    their beta and q. Returns whether a step was taken, and whether it changed support
+    or pieces.
     """
     new, new_q = np.empty(size), np.empty(size)
-    share = 1.0
+    edge = 1.0
     for j in range(size):
         inward = direction[j] if beta[j] > 0.0 else -direction[j]
-        share = min(share, share_to_edge(penalty, abs(beta[j]), inward, l1[j]))
-    for part in (1.0, share):
-        at_zero = False
+        edge = min(edge, share_to_edge(penalty, abs(beta[j]), inward, l1[j]))
+    part = 1.0
+    for _ in range(ATTEMPTS):
+        crosses = part == edge and edge < 1.0
         for j in range(size):
             new[j], new_q[j] = beta[j] + part * direction[j], q[j]
             if new[j] * beta[j] <= 0.0 and beta[j] != 0.0:
-                new[j], at_zero = 0.0, True
+                new[j], crosses = 0.0, True
         height = rise = 0.0
         for j in range(size):
             if new[j] != beta[j]:
@@ -430,15 +442,14 @@ def step_along(gram, size, penalty, l1, v, beta, q, direction):
         if rise <= ROUNDING * height:
             for j in range(size):
                 beta[j], q[j] = new[j], new_q[j]
-            return True, at_zero
-        if share == 1.0:
-            break
+            return True, crosses
+        part = edge if part > edge else 0.25 * part
     return False, False
 
 
 @kernel
 def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor):
-    """Newton steps until one leaves the support as it is.
+    """Newton steps until one leaves support and pieces as they are.
 
     A step that brings a coordinate to zero is followed by another without it, as in
     active-set methods: sweeps in between would only bring it back. Modified in place:
@@ -451,11 +462,11 @@ def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor):
             gram, size, slots, penalty, l1, v, beta, q, factor, direction
         ):
             return steps
-        taken, at_zero = step_along(gram, size, penalty, l1, v, beta, q, direction)
+        taken, crossed = step_along(gram, size, penalty, l1, v, beta, q, direction)
         if not taken:
             factor.size[0] = 0  # it may have been stale
             return steps
-        if not at_zero:
+        if not crossed:
             return steps + 1
     return MOST_IN_A_ROW
 
@@ -482,6 +493,8 @@ def settle(gram, size, slots, penalty, l1, v, beta, q, factor, target, most):
         idle += 1
         if worst < 0.5 * best:
             best, idle = worst, 0
+        elif since == 1 and factor.size[1] > 0:
+            factor.size[0] = 0  # a step with a stale factor that led nowhere
         if settled >= patience * SETTLED or since >= patience * SWEEPS:
             taken = newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor)
             steps += taken

@@ -90,8 +90,11 @@ def take_steps(problem, state, lambdas, limits):
 
 
 def may_be_easy(state, limits):
-    """Whether compiled code may try: with a small X, and an earlier lambda."""
-    asked = limits.working_set == "fireworks" and limits.max_epochs > 1
+    """Whether compiled code may try: with a small X, an earlier lambda, and patience.
+
+    A tight limit on sweeps is for the solver to keep.
+    """
+    asked = limits.working_set == "fireworks" and limits.max_epochs >= 1000
     return asked and state.certificates.small and state.lam < np.inf
 
 

@@ -5,7 +5,7 @@ import pytest
 from conftest import draw
 from oracle import Problem
 
-from ncvpath import kernels, ncvpath
+from ncvpath import kernels, lambda_max, ncvpath
 from ncvpath.gram import empty_factor
 from ncvpath.penalties import ROWS, Penalty
 
@@ -134,6 +134,27 @@ def test_opposite_columns_do_not_send_the_step_to_infinity(q, correlation):
     beta = np.array([0.1, 0.136])
     _, change = step(gram, Penalty(1, 3.0), np.full(2, 1e-3), beta, np.array(q))
     assert np.abs(change).max() < 1e3
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("spread, options", [
+    (0.001, dict(lambda_min_ratio=0)),
+    (0.01, dict(own=[0.9, 0.1, 0.01, 0.001])),
+    (0.01, {}),
+])
+def test_strongly_correlated_columns_do_not_stall(row, spread, options):
+    """One factor and little else: sweeps crawl, and undo what few steps reach."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((100, 1)) + spread * rng.standard_normal((100, 30))
+        D = X - X.mean(axis=1, keepdims=True)
+        y = X[:, 0] + 3 * (D / D.std())[:, :3] @ [1, -1, 0.5] + rng.standard_normal(100)
+        options = dict(options)
+        if "own" in options:
+            top = lambda_max(X, y)
+            options["lambdas"] = np.array(options.pop("own")) * top
+        path = ncvpath(X, y, penalty=row.name, **options)
+        assert path.converged.all()
 
 
 def test_nearly_collinear_lasso_paths_converge():

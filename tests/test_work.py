@@ -18,7 +18,7 @@ PROBLEMS = {
 # problem, penalty: passes over X, rounds, sweeps, Newton steps
 MEASURED = {
     ("chain", "lasso"): (18, 99, 815, 207),
-    ("chain", "MCP"): (45, 113, 1546, 383),
+    ("chain", "MCP"): (45, 113, 1238, 441),
     ("chance", "lasso"): (100, 99, 567, 138),
     ("chance", "MCP"): (100, 99, 485, 121),
     ("tall", "lasso"): (11, 99, 514, 126),
