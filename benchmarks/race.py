@@ -191,19 +191,41 @@ def chart(table):
     from matplotlib.figure import Figure
 
     peers = table[~table["contestant"].str.startswith(US)]
-    penalties = list(dict.fromkeys(peers["penalty"]))
-    figure = Figure(figsize=(9, 1.2 + 2.4 * len(penalties)), layout="constrained")
-    panels = figure.subplots(len(penalties), 1, squeeze=False)[:, 0]
-    for ax, penalty in zip(panels, penalties):
-        wide = peers[peers["penalty"] == penalty].pivot(
-            index="problem", columns="contestant", values="ratio"
+    lasso = peers[peers["penalty"] == "lasso"]
+    rest = peers[peers["penalty"] != "lasso"]
+    panels = [
+        (title, rows, key)
+        for title, rows, key in (
+            ("lasso: peers", lasso, "contestant"),
+            ("nonconvex penalties: skglm", rest, "penalty"),
         )
-        wide = wide.loc[[p for p in PROBLEMS if p in wide.index]]
-        wide.plot.bar(ax=ax, width=0.8, rot=15, logy=True, legend=True)
-        ax.axhline(1, color="black", linewidth=0.8)
-        ax.set(title=penalty, xlabel="", ylabel="times ncvpath")
-        ax.legend(frameon=False, fontsize="small", ncols=3)
+        if len(rows)
+    ]
+    figure = Figure(figsize=(9, 0.4 + 3.2 * len(panels)), layout="constrained")
+    for ax, panel in zip(figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels):
+        bars(ax, *panel)
     return figure
+
+
+def bars(ax, title, rows, key):
+    """One panel: problems, and a bar for each value of `key`."""
+    from matplotlib.ticker import NullLocator, ScalarFormatter
+
+    wide = rows.pivot(index="problem", columns=key, values="ratio")
+    wide = wide.loc[[problem for problem in PROBLEMS if problem in wide.index]]
+    wide.plot.bar(ax=ax, width=0.8, rot=0, logy=True, zorder=2)
+    ax.set_title(title, loc="left")
+    ax.set(xlabel="", ylabel="times as long as ncvpath")
+    ax.tick_params(axis="x", labelsize="small")
+    ax.set_yticks([1, 2, 5, 10, 20, 50])
+    ax.yaxis.set_major_formatter(ScalarFormatter())
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.grid(axis="y", color="0.9", zorder=0)
+    ax.axhline(1, color="black", linewidth=0.8)
+    ax.legend(
+        frameon=False, fontsize="small", ncols=wide.shape[1], loc="lower right",
+        bbox_to_anchor=(1, 1), borderaxespad=0.2,
+    )
 
 
 if __name__ == "__main__":
