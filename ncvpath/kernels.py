@@ -890,7 +890,9 @@ def walk_down(
         support, nonzero = supports[first:count], values[first:count]
         for i in range(residual.size):
             residual[i] = response[i]
-        subtract_columns(X, support, center, scale, nonzero, 0, residual)
+        subtract_columns(
+            X, support, center, scale, nonzero, np.int64(0), residual
+        )
         weighted, mean_square = np.empty(residual.size), 0.0
         for i in range(residual.size):
             residual[i] = residual[i] if weights[i] > 0.0 else 0.0
