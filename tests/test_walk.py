@@ -15,6 +15,19 @@ def singly(monkeypatch, *arguments, **options):
         return ncvpath(*arguments, **options)
 
 
+def watched(monkeypatch):
+    """A list that will hold the number of steps of each stretch."""
+    sizes, stretch = [], walk.easy_stretch
+
+    def counted(*arguments):
+        steps, spent = stretch(*arguments)
+        sizes.append(len(steps))
+        return steps, spent
+
+    monkeypatch.setattr(walk, "easy_stretch", counted)
+    return sizes
+
+
 def alike(stretched, one_by_one):
     """Same path up to the tolerance, same counts of work."""
     for name in ("beta", "intercept", "objective", "loss"):
@@ -44,14 +57,7 @@ def test_stretches_and_single_steps_agree(monkeypatch, penalty, alpha, shape):
 
 def test_an_easy_path_takes_few_calls(monkeypatch):
     X, y = draw(60, 90, seed=5)
-    sizes, stretch = [], walk.easy_stretch
-
-    def counted(*arguments):
-        steps, spent = stretch(*arguments)
-        sizes.append(len(steps))
-        return steps, spent
-
-    monkeypatch.setattr(walk, "easy_stretch", counted)
+    sizes = watched(monkeypatch)
     ncvpath(X, y, penalty="lasso", nlambda=50)
     assert sizes == [25, 24]
 
@@ -79,13 +85,6 @@ def test_the_path_stops_inside_a_stretch(monkeypatch):
     X, y = draw(60, 90, seed=5)
     options = dict(penalty="lasso", nlambda=50, dfmax=10)
     alike(ncvpath(X, y, **options), singly(monkeypatch, X, y, **options))
-    sizes, stretch = [], walk.easy_stretch
-
-    def counted(*arguments):
-        steps, spent = stretch(*arguments)
-        sizes.append(len(steps))
-        return steps, spent
-
-    monkeypatch.setattr(walk, "easy_stretch", counted)
+    sizes = watched(monkeypatch)
     path = ncvpath(X, y, **options)
     assert sum(sizes) == path.lambdas.size  # the first that is too large, not the null
