@@ -50,7 +50,8 @@ def cv_ncvpath(
         Squared or absolute error of prediction.
     executor : concurrent.futures.Executor, optional
         Where the folds are fitted: threads, processes, a dask cluster's
-        `Client.get_executor()`. By default in this process, on `n_threads` threads.
+        `Client.get_executor()`, each fold on one thread of its worker. By default in
+        this process, on `n_threads` threads.
     keep : bool
         Keep the out-of-fold predictions.
     progress : bool

@@ -59,8 +59,10 @@ def watched(monkeypatch):
         design = self.design
         Z = (design.X.astype(np.longdouble) - design.center) / design.scale
         truth = Z.T @ (design.weights.astype(np.longdouble) * residual)
-        size = np.sqrt(fit.anchor.mean_square)
-        size += np.abs(fit.change) @ self.length[fit.moved]
+        size = np.sqrt(design.weights @ residual**2)
+        if fit.by_gram:  # a difference, whose terms may be larger than the residual
+            size = np.sqrt(fit.anchor.mean_square)
+            size += np.abs(fit.change) @ self.length[fit.moved]
         close = 1e-12 * self.length * size + 1e-300
         known = np.abs(correlation - truth) <= close
         l1 = np.where(np.isinf(factor), np.inf, level * factor)
