@@ -1,16 +1,24 @@
-"""The design: X standardized in name only, behind the operations the solver needs.
+"""The design: X standardized in name only.
 
 Centre and scale are two vectors, applied inside each operation, so X is never
-copied and never changed; entries are centred before they are multiplied, which keeps
-all digits when a column's mean is far from zero. All inner products are
-<a, b> = sum_i w_i a_i b_i with weights summing to one, and `x_j` below means the
-standardized column (X_j - center_j) / scale_j.
+copied and never changed. All inner products are <a, b> = sum_i w_i a_i b_i with weights
+summing to one, and `x_j` means the standardized column (X_j - center_j) / scale_j.
 
     correlate(r)          <x_j, r> for every feature, or for some
     gram(A, B)            <x_a, x_b>
     residual(y, A, beta)  y - X_A beta
     columns(A)            the standardized columns themselves, for a few features
     descend(...)          coordinate descent with residual updates on the columns
+
+How the numbers of X are stored is the matrix's business (dense.py), which works for any
+centre and scale:
+
+    measure(weights, intercept)             mean, root mean square about it, and largest
+                                            distance from it, column by column
+    correlate(vectors, centers, features)   vectors @ (X_j - center_j), each vector with
+                                            centres of its own
+    gram, columns, descend                  as above, with weights, centre and scale
+    subtract(A, center, steps, out)         take (X_A - center_A) steps from out
 """
 
 from dataclasses import dataclass
@@ -18,99 +26,67 @@ from types import ModuleType
 
 import numpy as np
 
-from .threads import Crew
+from .dense import DenseMatrix
 
-# Numbers in a piece of X that one thread works on at a time: small enough to stay
-# in cache while it is centred, large enough to make the call worth while.
-PIECE = 1 << 18
-# Numbers below which one thread is done before another has woken up.
-ALONE = 1 << 20
 # A column varies only if its spread is above the rounding of its own entries.
 ROUNDING = 8 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
-class DenseDesign:
-    """A dense, Fortran-ordered float64 matrix."""
+class Design:
+    """A matrix with weights of its rows, and centre and scale of its columns."""
 
-    X: np.ndarray  # n x p, as the user gave it
+    matrix: DenseMatrix
     weights: np.ndarray  # n, sum 1
     center: np.ndarray  # p
     scale: np.ndarray  # p
     norm2: np.ndarray  # p, <x_j, x_j>
     constant: np.ndarray  # p, bool: columns without variation, not to be used
-    crew: Crew
-    flat: np.ndarray  # X column after column, a view
     everyone: np.ndarray  # p, 0, 1, 2, ...
     kernels: ModuleType  # the compiled code
 
     @property
     def n(self):
         """Observations."""
-        return self.X.shape[0]
+        return self.weights.size
 
     @property
     def p(self):
         """Features."""
-        return self.X.shape[1]
+        return self.center.size
 
     def correlate(self, residual, features=None):
         """<x_j, residual> for every feature, or for some."""
         if features is None:
             features = self.everyone
         weighted = self.weights * residual
-        out = np.empty(features.size)
-
-        def one_piece(piece):
-            self.kernels.column_dots(
-                self.flat, features[piece], self.center, self.scale, weighted,
-                out[piece],
-            )
-
-        self.crew.run(one_piece, pieces(self.n, features.size))
+        out = self.matrix.correlate(weighted[None], self.center[None], features)[0]
+        out /= self.scale[features]
         return out
 
     def gram(self, rows, columns):
-        """<x_a, x_b> for a in rows, b in columns, from explicitly centred columns."""
-        out = np.zeros((rows.size, columns.size))
-        height = max(PIECE // max(columns.size, 1), 256)
-        for top in range(0, self.n, height):
-            right = self._block(columns, top, height)
-            right *= self.weights[top : top + height]
-
-            def one_piece(piece, top=top, right=right):
-                out[piece] += self._block(rows[piece], top, height) @ right.T
-
-            # A row of the product costs a column's copy and some of its products.
-            depth = min(height, self.n) * (1 + columns.size // 8)
-            self.crew.run(one_piece, pieces(depth, rows.size))
-        return out
+        """<x_a, x_b> for a in rows, b in columns."""
+        return self.matrix.gram(rows, columns, self.weights, self.center, self.scale)
 
     def residual(self, response, features, beta):
         """The response minus X_A beta."""
         out = response.copy()
-
-        def one_piece(piece):
-            self.kernels.subtract_columns(
-                self.flat, features, self.center, self.scale, beta, piece.start,
-                out[piece],
-            )
-
-        self.crew.run(one_piece, pieces(features.size, self.n))
+        steps = beta / self.scale[features]
+        self.matrix.subtract(features, self.center, steps, out)
         out[self.weights == 0] = 0.0  # rows that do not count, whatever they hold
         return out
 
     def columns(self, features):
         """The standardized columns, n x |features|."""
-        return self._block(features, 0, self.n).T
+        return self.matrix.columns(features, self.center, self.scale)
 
     def descend(
         self, features, penalty, l1, l2, v, beta, residual, target, max_epochs
     ):
         """Coordinate descent with residual updates; changes beta and residual."""
-        return self.kernels.descend_residual(
-            self.flat, self.weights, self.center, self.scale,
-            features, penalty, l1, v, l2, beta, residual, target, max_epochs,
+        return self.matrix.descend(
+            self.weights, self.center, self.scale, features, penalty, l1, v, l2, beta,
+            residual, target, max_epochs,
         )
 
     def to_user_scale(self, features, beta, response_mean):
@@ -118,46 +94,25 @@ class DenseDesign:
         coefficients = beta / self.scale[features]
         return coefficients, response_mean - self.center[features] @ coefficients
 
-    def _block(self, features, top, height):
-        """Standardized columns as rows, `height` observations from `top` on."""
-        out = np.empty((features.size, min(height, self.n - top)))
-        self.kernels.copy_columns(
-            self.flat, features, self.center, self.scale, top, out
-        )
-        return out
 
-
-def pieces(depth, length):
-    """Fixed slices of range(length), about PIECE numbers each at that depth."""
-    if depth * length <= ALONE:
-        return (slice(0, length),)
-    width = max(PIECE // max(depth, 1), 1)
-    return [slice(left, min(left + width, length)) for left in range(0, length, width)]
-
-
-def dense_design(X, weights, intercept, standardize, crew):
+def make_design(matrix, weights, intercept, standardize):
     """Measure the columns of X once and wrap it up."""
+    return standardized(
+        matrix, weights, standardize, *matrix.measure(weights, intercept)
+    )
+
+
+def standardized(matrix, weights, standardize, center, scale, peak):
+    """The design of a matrix whose columns were measured with these weights."""
     from . import kernels  # numba loads here: at the first fit, not at import
 
-    n, p = X.shape
-    view = X.view()
-    view.flags.writeable = False
-    flat = view.reshape(-1, order="F")
-    center, scale, peak = np.empty((3, p))
-
-    def one_piece(piece):
-        kernels.measure_columns(
-            flat, piece.start, weights, intercept, center[piece], scale[piece],
-            peak[piece],
-        )
-
-    crew.run(one_piece, pieces(n, p))
+    p = center.size
     constant = peak <= ROUNDING * np.abs(center)
     constant |= scale == 0
     scale[constant] = 1.0
     with np.errstate(over="ignore"):
         norm2 = np.ones(p) if standardize else scale**2
-    return DenseDesign(
-        view, weights, center, scale if standardize else np.ones(p), norm2, constant,
-        crew, flat, np.arange(p), kernels,
+    return Design(
+        matrix, weights, center, scale if standardize else np.ones(p), norm2, constant,
+        np.arange(p), kernels,
     )

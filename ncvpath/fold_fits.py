@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .design import dense_design
+from .dense import dense_matrix
+from .design import make_design
 from .path import choose_lambdas
 from .problem import pose
 from .walk import walk
@@ -34,8 +35,9 @@ def fit_fold(data, settings, train, test, judge, crew, tick):
     weights = data.weights[test]
     of_training = np.where(train, data.weights, 0.0)
     data = replace(data, weights=of_training / of_training.sum())
-    design = dense_design(
-        data.X, data.weights, settings.intercept, settings.standardize, crew
+    matrix = dense_matrix(data.X, crew)
+    design = make_design(
+        matrix, data.weights, settings.intercept, settings.standardize
     )
     problem, state = pose(data, settings, design)
     lambdas, hidden = choose_lambdas(problem, settings)

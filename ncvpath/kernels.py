@@ -44,6 +44,8 @@ STALE = 0.05
 # is shortened to this if larger pivots do not do it.
 LEAP = 1e3
 ROUNDING = 4 * np.finfo(np.float64).eps
+# Rows of a column that stay in cache while they are multiplied by several vectors.
+IN_CACHE = 4096
 # The kinds of penalty; penalties.py holds the same codes in its table.
 LASSO, MCP, SCAD, LOGSUM, CAPPED = range(5)
 
@@ -691,16 +693,26 @@ def restrict(member, factor, level, ridge, norm2, beta, correlation):
 
 
 @summing_kernel
-def column_dots(X, features, center, scale, vector, out):
-    """Set out[k] = vector @ (X_j - center_j) / scale_j, j = features[k]."""
-    n = vector.size
-    for k in range(features.size):
+def column_dots(X, features, first, last, centers, vectors, out):
+    """Set out[m, k] = vectors[m] @ (X_j - centers[m, j]), j = features[k], k from
+    `first` up to `last`.
+
+    A column is read once for all vectors, a stretch of it that stays in cache at a
+    time. The bits of a vector's products do not depend on the company it is in.
+    """
+    n = vectors.shape[1]
+    for k in range(first, last):
         j = features[k]
-        column, c = X[j * n : (j + 1) * n], center[j]
-        total = 0.0
-        for i in range(n):
-            total += vector[i] * (column[i] - c)
-        out[k] = total / scale[j]
+        for m in range(vectors.shape[0]):
+            out[m, k] = 0.0
+        for top in range(0, n, IN_CACHE):
+            end = min(top + IN_CACHE, n)
+            column = X[j * n + top : j * n + end]
+            for m in range(vectors.shape[0]):
+                c, vector, total = centers[m, j], vectors[m, top:end], 0.0
+                for i in range(column.size):
+                    total += vector[i] * (column[i] - c)
+                out[m, k] += total
 
 
 @summing_kernel
@@ -747,13 +759,12 @@ def copy_columns(X, features, center, scale, top, out):
 
 
 @kernel
-def subtract_columns(X, features, center, scale, beta, top, out):
-    """Take X_A beta, standardized and from row `top` on, from out."""
+def subtract_columns(X, features, center, steps, top, out):
+    """Take (X_A - center_A) steps, from row `top` on, from out."""
     n = X.size // center.size
     for k in range(features.size):
         j = features[k]
-        column, c, step = X[j * n + top : j * n + top + out.size], center[j], beta[k]
-        step /= scale[j]
+        column, c, step = X[j * n + top : j * n + top + out.size], center[j], steps[k]
         for i in range(out.size):
             out[i] -= step * (column[i] - c)
 
@@ -825,9 +836,14 @@ def learn_feature(X, weights, center, scale, j, known, features, slot, gram):
     for i in range(n):
         column[i] = weights[i] * ((X[j * n + i] - center[j]) / scale[j])
     features[known], slot[j] = j, known
-    column_dots(X, features[: known + 1], center, scale, column, gram[known])
-    for k in range(known):
-        gram[k, known] = gram[known, k]
+    row = gram[known]
+    column_dots(
+        X, features, np.int64(0), known + 1, center.reshape((1, center.size)),
+        column.reshape((1, n)), row.reshape((1, row.size)),
+    )
+    for k in range(known + 1):
+        row[k] /= scale[features[k]]
+        gram[k, known] = row[k]
 
 
 @kernel
@@ -890,15 +906,21 @@ def walk_down(
         support, nonzero = supports[first:count], values[first:count]
         for i in range(residual.size):
             residual[i] = response[i]
-        subtract_columns(
-            X, support, center, scale, nonzero, np.int64(0), residual
-        )
+        steps_back = np.empty(support.size)
+        for k in range(support.size):
+            steps_back[k] = nonzero[k] / scale[support[k]]
+        subtract_columns(X, support, center, steps_back, np.int64(0), residual)
         weighted, mean_square = np.empty(residual.size), 0.0
         for i in range(residual.size):
             residual[i] = residual[i] if weights[i] > 0.0 else 0.0
             weighted[i] = weights[i] * residual[i]
             mean_square += weighted[i] * residual[i]
-        column_dots(X, everyone, center, scale, weighted, correlation)
+        column_dots(
+            X, everyone, np.int64(0), everyone.size, center.reshape((1, center.size)),
+            weighted.reshape((1, weighted.size)), correlation.reshape((1, beta.size)),
+        )
+        for j in range(beta.size):
+            correlation[j] /= scale[j]
         if not left <= target:
             return done, known, epochs
         for j in range(beta.size):

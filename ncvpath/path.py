@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 
 from .convexity import convex_min
-from .design import dense_design
+from .dense import dense_matrix
+from .design import make_design
 from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
 from .problem import pose
@@ -128,8 +129,9 @@ def ncvpath(
 
 def compute(data, settings, crew, bar, X, y):
     """The path of clean data; X and y are what the user gave, for reference."""
-    design = dense_design(
-        data.X, data.weights, settings.intercept, settings.standardize, crew
+    matrix = dense_matrix(data.X, crew)
+    design = make_design(
+        matrix, data.weights, settings.intercept, settings.standardize
     )
     problem, state = pose(data, settings, design)
     lambdas, hidden = choose_lambdas(problem, settings)

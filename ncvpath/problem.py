@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from .certificates import Certificates
-from .design import DenseDesign
+from .design import Design
 from .fits import Anchor, Fit
 from .gram import GramCache
 from .penalties import BY_KIND, MAX_GROWTH, Penalty, shaped
@@ -26,7 +26,7 @@ TINY = np.finfo(float).tiny
 class Problem:
     """What is minimised."""
 
-    design: DenseDesign
+    design: Design
     response: np.ndarray  # n, y minus its mean when there is an intercept
     mean: float  # what was taken away
     penalty: Penalty

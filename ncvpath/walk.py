@@ -121,9 +121,10 @@ def easy_stretch(problem, state, lambdas, limits):
     figures = np.empty((lambdas.size, 9))
     supports, values = np.empty(ROOM, dtype=np.int64), np.empty(ROOM)
     done, cache.known, spent = design.kernels.walk_down(
-        design.flat, design.everyone, design.weights, design.center, design.scale,
-        design.norm2, problem.response, problem.factor, problem.penalty, problem.alpha,
-        problem.growth, state.lam, lambdas, limits.tol, MARGIN * limits.tol,
+        design.matrix.flat, design.everyone, design.weights, design.center,
+        design.scale, design.norm2, problem.response, problem.factor, problem.penalty,
+        problem.alpha, problem.growth, state.lam, lambdas, limits.tol,
+        MARGIN * limits.tol,
         limits.max_epochs // 2, limits.dfmax, limits.n_added or default_n_added(p),
         cache.features,
         cache.known, cache.slot, cache.array, factor, state.beta, np.empty(design.n),

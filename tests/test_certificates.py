@@ -7,7 +7,8 @@ from conftest import draw
 from ncvpath import certificates as room
 from ncvpath import kernels, ncvpath
 from ncvpath.certificates import Certificates
-from ncvpath.design import DenseDesign, dense_design
+from ncvpath.dense import dense_matrix
+from ncvpath.design import Design, make_design
 from ncvpath.fits import Fit
 from ncvpath.gram import GramCache
 from ncvpath.penalties import ROWS
@@ -57,7 +58,7 @@ def watched(monkeypatch):
         counts["by gram"] += fit.by_gram
         correlation, exact = found.correlation, found.exact
         design = self.design
-        Z = (design.X.astype(np.longdouble) - design.center) / design.scale
+        Z = (design.matrix.X.astype(np.longdouble) - design.center) / design.scale
         truth = Z.T @ (design.weights.astype(np.longdouble) * residual)
         size = np.sqrt(design.weights @ residual**2)
         if fit.by_gram:  # a difference, whose terms may be larger than the residual
@@ -105,7 +106,9 @@ def test_nor_where_the_gram_matrix_stands_in_for_the_residual(watched, design, r
 
 def test_both_ways_to_a_fit_agree():
     X, y = draw(400, 30, seed=9)
-    design = dense_design(X, np.full(400, 1 / 400), True, True, Crew(1))
+    design = make_design(
+        dense_matrix(X, Crew(1)), np.full(400, 1 / 400), True, True
+    )
     response = y - y.mean()
     factor = np.r_[0.0, np.ones(29)]
     state = null_state(design, response, factor)
@@ -128,7 +131,9 @@ def test_bounds_hold_for_residuals_the_path_never_meets():
     rng = np.random.default_rng(3)
     X, _ = collinear(50, 200, 3)
     weights = np.full(50, 1 / 50)
-    design = dense_design(np.asfortranarray(X), weights, True, True, Crew(1))
+    design = make_design(
+        dense_matrix(np.asfortranarray(X), Crew(1)), weights, True, True
+    )
     certificates = Certificates(design)
     base = rng.standard_normal((3, 50))
     for r in base:
@@ -156,7 +161,9 @@ def test_references_stay_few_and_orthonormal():
     rng = np.random.default_rng(4)
     X, _ = draw(50, 30, seed=4)
     weights = np.full(50, 1 / 50)
-    certificates = Certificates(dense_design(X, weights, True, True, Crew(1)))
+    certificates = Certificates(
+        make_design(dense_matrix(X, Crew(1)), weights, True, True)
+    )
     for _ in range(20):
         certificates.learn(rng.standard_normal(50))
     certificates.learn(certificates.directions[0] * 2)  # teaches nothing new
@@ -173,13 +180,13 @@ def test_a_look_ends_with_those_who_object(watched):
 
 def test_every_column_that_is_correlated_is_counted(monkeypatch):
     monkeypatch.setattr(room, "SMALL", 0)
-    touched, correlate = [], DenseDesign.correlate
+    touched, correlate = [], Design.correlate
 
     def counted(self, residual, features=None):
         touched.append(self.p if features is None else features.size)
         return correlate(self, residual, features)
 
-    monkeypatch.setattr(DenseDesign, "correlate", counted)
+    monkeypatch.setattr(Design, "correlate", counted)
     for penalty in ("lasso", "MCP"):
         touched.clear()
         X, y = draw(60, 300, 6)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from conftest import draw
 
-from ncvpath import design as room
-from ncvpath.design import dense_design
+from ncvpath import dense as room
+from ncvpath.dense import dense_matrix
+from ncvpath.design import make_design
 from ncvpath.threads import Crew
 
 
@@ -13,7 +14,9 @@ def pair(X, weights=None, intercept=True, standardize=True):
     """A design and the matrix it stands for, in extended precision."""
     n = X.shape[0]
     w = np.full(n, 1 / n) if weights is None else weights / weights.sum()
-    made = dense_design(np.asfortranarray(X), w, intercept, standardize, Crew(2))
+    made = make_design(
+        dense_matrix(np.asfortranarray(X), Crew(2)), w, intercept, standardize
+    )
     long, wl = X.astype(np.longdouble), w.astype(np.longdouble)
     Z = long - (wl @ long if intercept else 0)
     if standardize:
@@ -104,5 +107,5 @@ def test_variation_in_rows_without_weight_does_not_count():
 def test_the_users_matrix_is_neither_copied_nor_writable():
     X, _ = draw(20, 4)
     made, *_ = pair(X)
-    assert np.shares_memory(made.X, X)
-    assert not made.X.flags.writeable and X.flags.writeable
+    assert np.shares_memory(made.matrix.X, X)
+    assert not made.matrix.X.flags.writeable and X.flags.writeable

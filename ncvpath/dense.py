@@ -1,0 +1,116 @@
+"""A dense matrix: float64, column after column in memory.
+
+Entries are centred before they are multiplied, which keeps all digits when a column's
+mean is far from zero.
+"""
+
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+
+from .threads import Crew
+
+# Numbers in a piece of X that one thread works on at a time: small enough to stay
+# in cache while it is centred, large enough to make the call worth while.
+PIECE = 1 << 18
+# Numbers below which one thread is done before another has woken up.
+ALONE = 1 << 20
+# Rows of a product that one thread computes at a time, at least: with fewer, BLAS
+# spends its time on preparing the other factor.
+ROWS = 96
+
+
+@dataclass(frozen=True)
+class DenseMatrix:
+    """A Fortran-ordered float64 array."""
+
+    X: np.ndarray  # n x p, as the user gave it
+    flat: np.ndarray  # the same, column after column, a view
+    crew: Crew
+    kernels: ModuleType  # the compiled code
+
+    def measure(self, weights, intercept):
+        """Mean, root mean square about it and largest distance from it, by column."""
+        n, p = self.X.shape
+        center, scale, peak = np.empty((3, p))
+
+        def one_piece(piece):
+            self.kernels.measure_columns(
+                self.flat, piece.start, weights, intercept, center[piece],
+                scale[piece], peak[piece],
+            )
+
+        self.crew.run(one_piece, pieces(n, p))
+        return center, scale, peak
+
+    def correlate(self, vectors, centers, features):
+        """Inner products of vectors and centred columns, |vectors| x |features|."""
+        out = np.empty((len(vectors), features.size))
+
+        def one_piece(piece):
+            self.kernels.column_dots(
+                self.flat, features, piece.start, piece.stop, centers, vectors, out
+            )
+
+        self.crew.run(one_piece, pieces(self.X.shape[0], features.size))
+        return out
+
+    def gram(self, rows, columns, weights, center, scale):
+        """Weighted products of standardized columns, |rows| x |columns|."""
+        n = self.X.shape[0]
+        out = np.zeros((rows.size, columns.size))
+        height = max(PIECE // max(columns.size, 1), 256)
+        for top in range(0, n, height):
+            right = self._block(columns, center, scale, top, height)
+            right *= weights[top : top + height]
+
+            def one_piece(piece, top=top, right=right):
+                left = self._block(rows[piece], center, scale, top, height)
+                out[piece] += left @ right.T
+
+            # A row of the product costs a column's copy and some of its products.
+            depth = min(height, n) * (1 + columns.size // 8)
+            self.crew.run(one_piece, pieces(depth, rows.size, ROWS))
+        return out
+
+    def subtract(self, features, center, steps, out):
+        """Take (X_A - center_A) steps from out."""
+
+        def one_piece(piece):
+            self.kernels.subtract_columns(
+                self.flat, features, center, steps, piece.start, out[piece]
+            )
+
+        self.crew.run(one_piece, pieces(features.size, out.size))
+
+    def columns(self, features, center, scale):
+        """The standardized columns, n x |features|."""
+        return self._block(features, center, scale, 0, self.X.shape[0]).T
+
+    def descend(self, *arguments):
+        """Coordinate descent with residual updates."""
+        return self.kernels.descend_residual(self.flat, *arguments)
+
+    def _block(self, features, center, scale, top, height):
+        """Standardized columns as rows, `height` observations from `top` on."""
+        out = np.empty((features.size, min(height, self.X.shape[0] - top)))
+        self.kernels.copy_columns(self.flat, features, center, scale, top, out)
+        return out
+
+
+def pieces(depth, length, least=1):
+    """Fixed slices of range(length), about PIECE numbers each at that depth."""
+    if depth * length <= ALONE:
+        return (slice(0, length),)
+    width = max(PIECE // max(depth, 1), least)
+    return [slice(left, min(left + width, length)) for left in range(0, length, width)]
+
+
+def dense_matrix(X, crew):
+    """A Fortran-ordered float64 array as the design sees it."""
+    from . import kernels  # numba loads here: at the first fit, not at import
+
+    view = X.view()
+    view.flags.writeable = False
+    return DenseMatrix(view, view.reshape(-1, order="F"), crew, kernels)
