@@ -88,6 +88,10 @@ class DenseMatrix:
         """The standardized columns, n x |features|."""
         return self._block(features, center, scale, 0, self.X.shape[0]).T
 
+    def predict(self, rows, features, beta):
+        """X[rows, features] @ beta, for X as the user gave it."""
+        return self.X[np.ix_(rows, features)] @ beta
+
     def descend(self, *arguments):
         """Coordinate descent with residual updates."""
         return self.kernels.descend_residual(self.flat, *arguments)

@@ -10,8 +10,8 @@ summing to one, and `x_j` means the standardized column (X_j - center_j) / scale
     columns(A)            the standardized columns themselves, for a few features
     descend(...)          coordinate descent with residual updates on the columns
 
-How the numbers of X are stored is the matrix's business (dense.py), which works for any
-centre and scale:
+How the numbers of X are stored is the matrix's business (matrices.py says which), and
+it works for any centre and scale:
 
     measure(weights, intercept)             mean, root mean square about it, and largest
                                             distance from it, column by column
@@ -19,6 +19,7 @@ centre and scale:
                                             centres of its own
     gram, columns, descend                  as above, with weights, centre and scale
     subtract(A, center, steps, out)         take (X_A - center_A) steps from out
+    predict(rows, A, beta)                  X[rows, A] @ beta
 """
 
 from dataclasses import dataclass

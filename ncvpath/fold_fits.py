@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .dense import dense_matrix
 from .design import make_design
+from .matrices import open_matrix
 from .path import choose_lambdas
 from .problem import pose
 from .walk import walk
@@ -35,14 +35,14 @@ def fit_fold(data, settings, train, test, judge, crew, tick):
     weights = data.weights[test]
     of_training = np.where(train, data.weights, 0.0)
     data = replace(data, weights=of_training / of_training.sum())
-    matrix = dense_matrix(data.X, crew)
+    matrix = open_matrix(data.X, crew)
     design = make_design(
         matrix, data.weights, settings.intercept, settings.standardize
     )
     problem, state = pose(data, settings, design)
     lambdas, hidden = choose_lambdas(problem, settings)
     steps, stopped = walk(problem, state, lambdas, hidden, settings, tick)
-    predictions = predicted(data.X, test, problem, steps, settings.intercept)
+    predictions = predicted(test, problem, steps, settings.intercept)
     kept = predictions.copy() if judge.keep else None
     errors = np.subtract(data.y[test, None], predictions, out=predictions)
     errors = MEASURES[judge.measure](errors, out=errors)
@@ -63,7 +63,7 @@ class Judge(NamedTuple):
     keep: bool
 
 
-def predicted(X, rows, problem, steps, intercept):
+def predicted(rows, problem, steps, intercept):
     """Predictions for some rows of X, rows x steps."""
     used = np.unique(np.concatenate([step.support for step in steps]))
     beta, constant = np.zeros((used.size, len(steps))), np.empty(len(steps))
@@ -72,4 +72,5 @@ def predicted(X, rows, problem, steps, intercept):
         beta[place, k], constant[k] = problem.design.to_user_scale(
             step.support, step.beta, problem.mean
         )
-    return X[np.ix_(rows, used)] @ beta + (constant if intercept else 0.0)
+    fitted = problem.design.matrix.predict(rows, used, beta)
+    return fitted + (constant if intercept else 0.0)

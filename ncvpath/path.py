@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 
 from .convexity import convex_min
-from .dense import dense_matrix
 from .design import make_design
 from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
+from .matrices import open_matrix
 from .problem import pose
 from .progress import Bar
 from .results import NcvPath
@@ -129,7 +129,7 @@ def ncvpath(
 
 def compute(data, settings, crew, bar, X, y):
     """The path of clean data; X and y are what the user gave, for reference."""
-    matrix = dense_matrix(data.X, crew)
+    matrix = open_matrix(data.X, crew)
     design = make_design(
         matrix, data.weights, settings.intercept, settings.standardize
     )
