@@ -14,9 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .memory import roomy
+
 EPS = np.finfo(float).eps
-# Numbers in X below which looking at all of it is cheaper than thinking about it.
-SMALL = 2_000_000
+# The share of columns from which on looking at all of them, and learning from it, is
+# worth more than looking at these alone.
+WORTH_ALL = 0.25
 # A residual this close to the span of the references teaches nothing, and dividing by
 # what is left of it would turn rounding into a direction.
 NEGLIGIBLE = 1e-7
@@ -38,14 +41,15 @@ class Certificates:
         self.design = design
         self.capacity = int(np.clip(design.n // 25, 4, 32))
         self.count = 0  # references
-        self.directions = np.empty((self.capacity, design.n))
-        self.correlations = np.empty((self.capacity, design.p))
+        self.directions = roomy(self.capacity, design.n)
+        self.correlations = roomy(self.capacity, design.p)
         self.errors = np.empty(self.capacity)  # of the correlations, relative to |x_j|
         self.anchored = np.empty(self.capacity)  # <direction, residual of null model>
         self.origin = None  # residual of the null model
         self.spent = 0  # uncertified columns looked at since the last full pass
-        self.small = design.n * design.p < SMALL
+        self.small = design.matrix.small
         self.everyone = np.ones(design.p, dtype=bool)
+        self.expected, self.uncertified = np.empty((2, design.p), dtype=np.int64)
         self.length = np.sqrt(design.norm2)
         # A computed inner product is off by at most (n + a few) eps |x| |r|.
         self.rounding = 2 * (design.n + 8) * EPS
@@ -61,11 +65,11 @@ class Certificates:
         if self.small:
             return Look(self.design.correlate(fit.residual), self.everyone, p, True)
         estimate, slack = self._estimate(fit)
-        expected, uncertified = np.empty((2, p), dtype=np.int64)
         few, more = self.design.kernels.sort_out(
-            factor, level, self.length, slack, estimate, member, expected, uncertified
+            factor, level, self.length, slack, estimate, member, self.expected,
+            self.uncertified,
         )
-        expected, uncertified = expected[:few], uncertified[:more]
+        expected, uncertified = self.expected[:few], self.uncertified[:more]
         if 2 * few > p:
             return Look(self.learn(fit.residual), self.everyone, p, True)
         exact = np.zeros(p, dtype=bool)
@@ -75,7 +79,7 @@ class Certificates:
         if (np.abs(estimate[strangers]) > level * factor[strangers] + tol).any():
             return Look(estimate, exact, touched, False)
         self.spent += more
-        if 2 * more > p or self.spent > p:
+        if more > WORTH_ALL * p or self.spent > 2 * WORTH_ALL * p:
             return Look(self.learn(fit.residual), self.everyone, touched + p, True)
         exact[uncertified] = True
         estimate[uncertified], more = fit.correlate(uncertified)

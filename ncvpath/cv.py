@@ -10,7 +10,7 @@ import numpy as np
 
 from .checks import flag, one_of
 from .cv_results import CvNcvPath
-from .engines import run_folds, shipped
+from .engines import elsewhere, shipped, side_by_side
 from .fold_fits import MEASURES, Judge
 from .folds import read_folds
 from .inputs import check_data, check_settings
@@ -86,12 +86,13 @@ def cv_ncvpath(
     with Bar(progress) as bar, shipped(data.X, executor) as X_there:
         bar.expect(sum(map(lambda_count, combinations)) * len(splits.train))
         for settings in combinations:
-            with working(settings.n_threads) as crew:
-                path = compute(data, settings, crew, bar, X, y)
-            fold_settings = replace(settings, lambdas=path.lambdas, convex=False)
-            fits = run_folds(
-                data, fold_settings, splits, judge, executor, X_there, bar
-            )
+            if executor is None:
+                path, fits = side_by_side(data, settings, splits, judge, bar, X, y)
+            else:
+                with working(settings.n_threads) as crew:
+                    path = compute(data, settings, crew, bar, X, y)
+                settings = replace(settings, lambdas=path.lambdas, convex=False)
+                fits = elsewhere(data, settings, splits, judge, executor, X_there, bar)
             curves.append(measured(data, splits, fits, path, measure))
     best = min(curves, key=lambda curve: curve.cve.min())
     if keep and splits.labels is None:
@@ -181,7 +182,7 @@ def lambda_count(settings):
 
 def measured(data, splits, fits, path, measure):
     """Errors over all rows held out, up to the last lambda every fold reached."""
-    size = min(fit.error.size for fit in fits)
+    size = min(path.lambdas.size, *(fit.error.size for fit in fits))
     share = np.array([fit.weight for fit in fits])
     share /= share.sum()
     fold_errors = np.array([fit.error[:size] for fit in fits])

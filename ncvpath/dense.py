@@ -14,8 +14,12 @@ from .threads import Crew
 # Numbers in a piece of X that one thread works on at a time: small enough to stay
 # in cache while it is centred, large enough to make the call worth while.
 PIECE = 1 << 18
+# Numbers in X below which looking at all of it is cheaper than thinking about it.
+SMALL = 2_000_000
 # Numbers below which one thread is done before another has woken up.
 ALONE = 1 << 20
+# A spread this small compared to the mean is measured, not derived.
+LOST = 1e-10
 # Rows of a product that one thread computes at a time, at least: with fewer, BLAS
 # spends its time on preparing the other factor.
 ROWS = 96
@@ -30,6 +34,16 @@ class DenseMatrix:
     crew: Crew
     kernels: ModuleType  # the compiled code
 
+    @property
+    def nbytes(self):
+        """Memory that X takes."""
+        return self.X.nbytes
+
+    @property
+    def small(self):
+        """Whether looking at all of X is cheaper than thinking about it."""
+        return self.X.size < SMALL
+
     def measure(self, weights, intercept):
         """Mean, root mean square about it and largest distance from it, by column."""
         n, p = self.X.shape
@@ -42,6 +56,32 @@ class DenseMatrix:
             )
 
         self.crew.run(one_piece, pieces(n, p))
+        return center, scale, peak
+
+    def measure_without(self, rows, total, weights, intercept):
+        """The same for part of the rows, from that of all: without some of them.
+
+        `weights` are those of the part, zero for `rows`; `total` has the weights and
+        the figures of all.
+        """
+        p = self.X.shape[1]
+        all_weights, center, scale, _ = total
+        center, scale = center.copy(), scale.copy()
+
+        def one_piece(piece):
+            self.kernels.leave_out(
+                self.flat, piece.start, all_weights, rows, intercept, center[piece],
+                scale[piece],
+            )
+
+        self.crew.run(one_piece, pieces(rows.size, p))
+        peak = scale.copy()  # of some row at least
+        lost = np.isnan(scale) | (peak <= LOST * np.abs(center))
+        for j in np.flatnonzero(lost):
+            self.kernels.measure_columns(
+                self.flat, j, weights, intercept, center[j : j + 1], scale[j : j + 1],
+                peak[j : j + 1],
+            )
         return center, scale, peak
 
     def correlate(self, vectors, centers, features):
@@ -59,19 +99,23 @@ class DenseMatrix:
     def gram(self, rows, columns, weights, center, scale):
         """Weighted products of standardized columns, |rows| x |columns|."""
         n = self.X.shape[0]
-        out = np.zeros((rows.size, columns.size))
-        height = max(PIECE // max(columns.size, 1), 256)
+        copy, out = self.kernels.copy_columns, np.zeros((rows.size, columns.size))
+        height = max(PIECE // max(columns.size, ROWS), 256)
         for top in range(0, n, height):
-            right = self._block(columns, center, scale, top, height)
-            right *= weights[top : top + height]
+            height = min(height, n - top)
+            with self.crew.room("right", columns.size, height) as right:
+                copy(self.flat, columns, center, scale, top, right)
+                right *= weights[top : top + height]
 
-            def one_piece(piece, top=top, right=right):
-                left = self._block(rows[piece], center, scale, top, height)
-                out[piece] += left @ right.T
+                def one_piece(piece, top=top, height=height, right=right):
+                    some = rows[piece]
+                    with self.crew.room("left", some.size, height) as left:
+                        copy(self.flat, some, center, scale, top, left)
+                        out[piece] += left @ right.T
 
-            # A row of the product costs a column's copy and some of its products.
-            depth = min(height, n) * (1 + columns.size // 8)
-            self.crew.run(one_piece, pieces(depth, rows.size, ROWS))
+                # A row of the product costs a column's copy and some of its products.
+                depth = height * (1 + columns.size // 8)
+                self.crew.run(one_piece, pieces(depth, rows.size, ROWS))
         return out
 
     def subtract(self, features, center, steps, out):
@@ -86,7 +130,9 @@ class DenseMatrix:
 
     def columns(self, features, center, scale):
         """The standardized columns, n x |features|."""
-        return self._block(features, center, scale, 0, self.X.shape[0]).T
+        out = np.empty((features.size, self.X.shape[0]))
+        self.kernels.copy_columns(self.flat, features, center, scale, 0, out)
+        return out.T
 
     def predict(self, rows, features, beta):
         """X[rows, features] @ beta, for X as the user gave it."""
@@ -95,12 +141,6 @@ class DenseMatrix:
     def descend(self, *arguments):
         """Coordinate descent with residual updates."""
         return self.kernels.descend_residual(self.flat, *arguments)
-
-    def _block(self, features, center, scale, top, height):
-        """Standardized columns as rows, `height` observations from `top` on."""
-        out = np.empty((features.size, min(height, self.X.shape[0] - top)))
-        self.kernels.copy_columns(self.flat, features, center, scale, top, out)
-        return out
 
 
 def pieces(depth, length, least=1):

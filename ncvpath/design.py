@@ -110,7 +110,7 @@ def standardized(matrix, weights, standardize, center, scale, peak):
     p = center.size
     constant = peak <= ROUNDING * np.abs(center)
     constant |= scale == 0
-    scale[constant] = 1.0
+    scale = np.where(constant, 1.0, scale)
     with np.errstate(over="ignore"):
         norm2 = np.ones(p) if standardize else scale**2
     return Design(

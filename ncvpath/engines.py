@@ -1,61 +1,76 @@
-"""Where folds are fitted: on threads of this process, or wherever an executor is."""
+"""Where folds are fitted: in this process, together with the path, or wherever an
+executor is."""
 
 import os
 import tempfile
-import threading
-from concurrent.futures import (
-    FIRST_EXCEPTION,
-    BrokenExecutor,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-)
+from concurrent.futures import FIRST_EXCEPTION, BrokenExecutor, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
+from .design import standardized
 from .fold_fits import fit_fold
+from .lockstep import Commons, Companion
+from .matrices import open_matrix
+from .path import assemble, choose_lambdas
+from .problem import pose
 from .threads import Crew, working
+from .walk import walk
+
+# Memory that the walks of a cross-validation may take together, as a share of X's own.
+MEMORY = 0.4
 
 
-class FoldInterruptedError(Exception):
-    """Another fold failed, or the user has had enough."""
+def side_by_side(data, settings, splits, judge, bar, X, y):
+    """The path and the fits of all folds, walking together in this process."""
+    with working(settings.n_threads) as crew:
+        matrix = open_matrix(data.X, crew)
+        commons = Commons(matrix, settings.n_threads)
+        alone = open_matrix(data.X, Crew(1))
+        shared = alone if alone.small else Companion(alone, commons)
+        figures = matrix.measure(data.weights, settings.intercept)
+        design = standardized(shared, data.weights, settings.standardize, *figures)
+        problem, *begun = pose(data, settings, design)  # with everyone's threads
+        lambdas, hidden = choose_lambdas(problem, settings)
+        fold_settings = replace(settings, lambdas=lambdas, convex=False)
+        bar.expect(lambdas.size)
+
+        def tick(count):
+            commons.check()
+            bar.tick(count)
+
+        def full():
+            state = begun.pop()  # to be dropped with all its memory at the end
+            steps, stopped = walk(problem, state, lambdas, hidden, settings, tick)
+            return assemble(problem, state, data, settings, steps, stopped, X, y)
+
+        def fold(k):
+            total = data.weights, *figures
+            try:
+                return fit_fold(
+                    data, fold_settings, splits.train[k], splits.test[k], judge, shared,
+                    tick, total,
+                )
+            except (ValueError, FloatingPointError, MemoryError) as error:
+                raise failure(k, error) from error
+
+        folds = [partial(fold, k) for k in range(len(splits.test))]
+        path, *fits = commons.run([full, *folds], walkers_at_once(design, settings))
+    return path, fits
 
 
-def run_folds(data, settings, splits, judge, executor, X, bar):
-    """The fits of all folds, in order; X is how tasks of the executor get it."""
-    if executor is None:
-        return on_threads(data, settings, splits, judge, bar)
-    return elsewhere(data, settings, splits, judge, executor, X, bar)
+def walkers_at_once(design, settings):
+    """How many walks to have under way: more share a pass, and need more memory.
 
-
-def on_threads(data, settings, splits, judge, bar):
-    """Folds side by side in this process, each on one thread."""
-    stop = threading.Event()
-
-    def tick(count):
-        if stop.is_set():
-            raise FoldInterruptedError
-        bar.tick(count)
-
-    def one(fold):
-        return fit_fold(data, settings, *fold, judge, Crew(1), tick)
-
-    folds = list(zip(splits.train, splits.test))
-    hands = min(settings.n_threads, len(folds))
-    with working(1), ThreadPoolExecutor(hands, "ncvpath-fold") as pool:
-        futures = []
-        try:
-            futures += [pool.submit(one, fold) for fold in folds]
-            wait_for(futures, return_when=FIRST_EXCEPTION)
-        finally:
-            stop.set()
-            for future in futures:
-                future.cancel()
-    return collected(futures)
+    Each needs matrices as large as its support may become, and dozens of vectors.
+    """
+    largest = min(design.n, design.p)
+    each = 8 * (3 * largest**2 // 2 + 12 * design.n + 48 * design.p)
+    return max(settings.n_threads, int(MEMORY * design.matrix.nbytes / each))
 
 
 def collected(futures):
@@ -64,7 +79,7 @@ def collected(futures):
         if future.cancelled() or not future.done():
             continue
         error = future.exception()
-        if error is not None and not isinstance(error, FoldInterruptedError):
+        if error is not None:
             raise failure(k, error) from error
     return [future.result() for future in futures]
 
@@ -85,12 +100,17 @@ class OnDisk(NamedTuple):
 
 def elsewhere(data, settings, splits, judge, executor, X, bar):
     """Folds as tasks of an executor."""
+    with working(settings.n_threads) as crew:
+        figures = open_matrix(data.X, crew).measure(data.weights, settings.intercept)
+    total = data.weights, *figures
     settings = replace(settings, n_threads=1, progress=False)
     rest = replace(data, X=None, names=())
     futures = []
     try:
         for train, test in zip(splits.train, splits.test):
-            future = executor.submit(task, X, rest, settings, train, test, judge)
+            future = executor.submit(
+                task, X, rest, settings, train, test, judge, total
+            )
             future.add_done_callback(lambda _: bar.tick(settings.lambdas.size))
             futures.append(future)
         wait_for(futures, return_when=FIRST_EXCEPTION)
@@ -102,13 +122,16 @@ def elsewhere(data, settings, splits, judge, executor, X, bar):
     return collected(futures)
 
 
-def task(X, data, settings, train, test, judge):
+def task(X, data, settings, train, test, judge, total):
     """One fold, in whatever process this is."""
     if isinstance(X, OnDisk):
         X = opened(X)
     with working(1) as crew:
         data = replace(data, X=X)
-        return fit_fold(data, settings, train, test, judge, crew, lambda _: None)
+        return fit_fold(
+            data, settings, train, test, judge, open_matrix(X, crew), lambda _: None,
+            total,
+        )
 
 
 @lru_cache(maxsize=1)

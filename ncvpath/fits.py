@@ -29,16 +29,21 @@ class Anchor(NamedTuple):
 
 
 class Fit:
-    """The residual of some coefficients, directly or by way of the Gram matrix."""
+    """The residual of some coefficients, directly or by way of the Gram matrix.
 
-    def __init__(self, design, response, beta, anchor, cache):
+    Outside `features`, in ascending order, the coefficients are zero as in the anchor.
+    """
+
+    def __init__(self, design, response, beta, features, anchor, cache):
         self.design, self.response, self.anchor, self.cache = (
             design, response, anchor, cache
         )
-        self.support = beta.nonzero()[0]
-        self.beta = beta[self.support]
-        self.moved = (beta != anchor.beta).nonzero()[0]
-        self.change = beta[self.moved] - anchor.beta[self.moved]
+        values = beta[features]
+        nonzero = values != 0
+        self.support, self.beta = features[nonzero], values[nonzero]
+        change = values - anchor.beta[features]
+        moved = change != 0
+        self.moved, self.change = features[moved], change[moved]
         self.by_gram = (
             design.n > ROWS_PER_COEFFICIENT * self.moved.size
             and (cache.slot[self.moved] >= 0).all()

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .design import make_design
-from .matrices import open_matrix
+from .design import standardized
 from .path import choose_lambdas
 from .problem import pose
 from .walk import walk
@@ -30,37 +29,46 @@ class FoldFit(NamedTuple):
     predictions: np.ndarray | None  # rows held out x L, if they are to be kept
 
 
-def fit_fold(data, settings, train, test, judge, crew, tick):
-    """Fit the rows in `train` at settings.lambdas; predict and judge `test`."""
-    weights = data.weights[test]
-    of_training = np.where(train, data.weights, 0.0)
-    data = replace(data, weights=of_training / of_training.sum())
-    matrix = open_matrix(data.X, crew)
-    design = make_design(
-        matrix, data.weights, settings.intercept, settings.standardize
-    )
-    problem, state = pose(data, settings, design)
-    lambdas, hidden = choose_lambdas(problem, settings)
-    steps, stopped = walk(problem, state, lambdas, hidden, settings, tick)
-    predictions = predicted(test, problem, steps, settings.intercept)
-    kept = predictions.copy() if judge.keep else None
-    errors = np.subtract(data.y[test, None], predictions, out=predictions)
-    errors = MEASURES[judge.measure](errors, out=errors)
-    total = weights.sum()
-    mean = weights @ errors / (total or 1.0)
-    errors -= mean
-    return FoldFit(
-        total, mean, weights @ np.square(errors, out=errors),
-        np.array([step.violation <= settings.tol for step in steps]), stopped,
-        {step.status for step in steps}, kept,
-    )
-
-
 class Judge(NamedTuple):
     """How predictions are judged, and whether they are kept."""
 
     measure: str
     keep: bool
+
+
+def fit_fold(data, settings, train, test, judge, matrix, tick, total):
+    """Fit the rows in `train` at settings.lambdas; predict and judge `test`.
+
+    `total` are weights, means, root mean squares and peaks of all rows, from which
+    those of the fold are derived.
+    """
+    design = fold_design(data, settings, train, matrix, total)
+    problem, state = pose(replace(data, weights=design.weights), settings, design)
+    lambdas, hidden = choose_lambdas(problem, settings)
+    steps, stopped = walk(problem, state, lambdas, hidden, settings, tick)
+    del state  # most of the memory
+    predictions = predicted(test, problem, steps, settings.intercept)
+    kept = predictions.copy() if judge.keep else None
+    errors = np.subtract(data.y[test, None], predictions, out=predictions)
+    errors = MEASURES[judge.measure](errors, out=errors)
+    weights = data.weights[test]
+    sum_of_weights = weights.sum()
+    mean = weights @ errors / (sum_of_weights or 1.0)
+    errors -= mean
+    return FoldFit(
+        sum_of_weights, mean, weights @ np.square(errors, out=errors),
+        np.array([step.violation <= settings.tol for step in steps]), stopped,
+        {step.status for step in steps}, kept,
+    )
+
+
+def fold_design(data, settings, train, matrix, total):
+    """The design of the training rows."""
+    weights = np.where(train, data.weights, 0.0)
+    weights /= weights.sum()
+    left_out = np.flatnonzero(~train & (data.weights > 0))
+    figures = matrix.measure_without(left_out, total, weights, settings.intercept)
+    return standardized(matrix, weights, settings.standardize, *figures)
 
 
 def predicted(rows, problem, steps, intercept):

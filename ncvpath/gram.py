@@ -4,6 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .memory import roomy
+
+# Features remembered for each one that works, before the others are forgotten. Features
+# come and go; products are worth their memory for a while.
+REMEMBERED = 1.5
+# Rows of a matrix to begin with; not a power of two, for the sake of caches.
+AMPLE = 1032
+
 
 class Factor(NamedTuple):
     """The Cholesky factor of the support's Newton system, as the kernels keep it.
@@ -21,7 +29,7 @@ class Factor(NamedTuple):
 def empty_factor(room):
     """A factor with room for that many coordinates, none of them there yet."""
     return Factor(
-        np.empty((room, room)), np.empty(room, dtype=np.int64), np.empty(room),
+        roomy(room, room), np.empty(room, dtype=np.int64), np.empty(room),
         np.empty(room, dtype=bool), np.zeros(2, dtype=np.int64),
     )
 
@@ -32,20 +40,17 @@ class GramCache:
     def __init__(self, design):
         self.design = design
         self.largest_set = max(design.n, 1000)  # beyond it residuals serve better
-        self.limit = self.largest_set * 3 // 2  # features; beyond it, start afresh
         self.known = 0
         self.features = np.empty(design.p, dtype=np.int64)  # by slot, `known` of them
         self.slot = np.full(design.p, -1, dtype=np.int64)
         self.array = np.empty((0, 0))
         self.factor = empty_factor(0)
-        self.room = np.empty(0)  # for a working set's own Gram matrix
 
     def slots(self, features):
         """Slots of the features, after computing the products that are missing."""
         new = features[self.slot[features] < 0]
-        if self.known + new.size > self.limit and self.known:
-            self._forget()
-            new = features
+        if self.known + new.size > REMEMBERED * features.size + 200:
+            self._forget_all_but(features)
         if new.size:
             self._learn(new)
         return self.slot[features]
@@ -60,33 +65,31 @@ class GramCache:
         return self.array[np.ix_(slots, slots)]
 
     def reserve(self, size):
-        """Make room for `size` features."""
+        """Make room for `size` features and, when it grows, for more."""
         if size > self.array.shape[0]:
-            grown = np.empty((size, size))
+            size = self._ample(size, self.array.shape[0])
+            grown = roomy(size, size)
             grown[: self.known, : self.known] = self.array[: self.known, : self.known]
             self.array = grown
 
-    def room_for(self, size):
-        """Space for a matrix of that many rows and columns, kept from call to call."""
-        if size * size > self.room.size:
-            self.room = np.empty(min(5 * size // 4, self.largest_set) ** 2)
-        return self.room
-
     def factor_for(self, size):
-        """The factor, with room for `size` coordinates."""
+        """The factor, with room for `size` coordinates and, when it grows, more."""
         old, used = self.factor, self.factor.size[0]
         if size > old.slots.size:
-            self.factor = empty_factor(size)
+            self.factor = empty_factor(self._ample(size, old.slots.size))
             self.factor.lower[:used, :used] = old.lower[:used, :used]
             for name in ("slots", "diagonal", "exact"):
                 getattr(self.factor, name)[:used] = getattr(old, name)[:used]
             self.factor.size[0] = used
         return self.factor
 
+    def _ample(self, size, before):
+        """Rows to make room for: pages that nobody writes to cost nothing."""
+        return max(size, min(max(AMPLE, 3 * before // 2), self.design.p))
+
     def _learn(self, new):
         old, size = self.known, self.known + new.size
-        if size > self.array.shape[0]:
-            self.reserve(max(size, min(5 * old // 4, self.limit)))
+        self.reserve(size)
         self.features[old:size] = new
         self.slot[new] = np.arange(old, size)
         self.known = size
@@ -94,7 +97,14 @@ class GramCache:
         self.array[:size, old:size] = products
         self.array[old:size, :old] = products[:old].T
 
-    def _forget(self):
+    def _forget_all_but(self, features):
+        """Make room by keeping the products of these features only."""
+        kept = np.sort(self.slot[features])
+        kept = kept[np.searchsorted(kept, 0) :]
         self.slot[self.features[: self.known]] = -1
-        self.known = 0
+        self.known = kept.size
+        self.features[: kept.size] = self.features[kept]
+        self.slot[self.features[: kept.size]] = np.arange(kept.size)
+        for new, old in enumerate(kept):  # in ascending order: nothing is overwritten
+            self.array[new, : kept.size] = self.array[old, kept]
         self.factor.size[0] = 0

@@ -44,6 +44,8 @@ STALE = 0.05
 # is shortened to this if larger pivots do not do it.
 LEAP = 1e3
 ROUNDING = 4 * np.finfo(np.float64).eps
+# The share of a column's square that must be left for the rest to be derived from it.
+ENOUGH_LEFT = 0.01
 # Rows of a column that stay in cache while they are multiplied by several vectors.
 IN_CACHE = 4096
 # The kinds of penalty; penalties.py holds the same codes in its table.
@@ -98,11 +100,17 @@ def curvature(penalty, a, l1):
 
 
 @kernel
+def is_smooth(penalty):
+    """Whether r is smooth for a > 0: in one piece."""
+    return penalty.kind == LASSO or penalty.kind == LOGSUM
+
+
+@kernel
 def share_to_edge(penalty, a, step, l1):
     """How much of a step from a > 0 leads to zero or to another piece, 1 at most."""
     g = penalty.shape
     near = l1 if penalty.kind == SCAD else 0.0
-    far = 0.0 if penalty.kind == LASSO or penalty.kind == LOGSUM else g * l1
+    far = 0.0 if is_smooth(penalty) else g * l1
     share = 1.0
     for edge in (0.0, near, far):
         ahead = edge - a
@@ -485,6 +493,9 @@ def settle(gram, size, slots, penalty, l1, v, beta, q, factor, target, most):
         before[j] = beta[j]
     epochs = steps = idle = settled = since = 0
     patience, best = 1, np.inf
+    if is_smooth(penalty):
+        # The support is nearly right from the start, and a step leads to its solution.
+        steps = newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor)
     while epochs < most and idle <= MAX_IDLE:
         worst, moved = sweep(gram, size, penalty, l1, v, beta, q, 0.1 * target)
         epochs += 1
@@ -531,9 +542,15 @@ def bring_forward(j, size, products, gram, working, slots, l1, v, beta, q):
         swap(j, size, working, slots, l1, v, beta, q)
         for i in range(size):
             gram[i, j], gram[i, size] = gram[i, size], gram[i, j]
-    row = products[slots[size]]
+    copy_row(products, slots, size, gram)
+
+
+@kernel
+def copy_row(products, slots, j, gram):
+    """Row j by place of the matrix that is known by slot."""
+    row, out = products[slots[j]], gram[j]
     for k in range(slots.size):
-        gram[size, k] = row[slots[k]]
+        out[k] = row[slots[k]]
 
 
 @kernel
@@ -547,24 +564,25 @@ def largest_violation(penalty, l1, beta, q):
 
 @kernel
 def descend_gram(
-    products, working, slots, penalty, l1, v, beta, q, factor, room, target, max_epochs
+    products, working, slots, penalty, l1, v, beta, q, factor, gram, target, max_epochs
 ):
     """Minimise on the working set, seeing only its Gram matrix.
 
     `products[slots[j], slots[k]]` is <x_j, x_k>. Coordinates that were ever nonzero
     here are active; they are moved to the front, in order of entry, with their rows of
-    the Gram matrix in `room`, so that all loops run over contiguous memory. They settle
+    the Gram matrix in `gram`, so that all loops run over contiguous memory. They settle
     before others enter, so that a nonconvex path stays in its valley. Modified in
-    place: beta, q, factor, room, and the order of working, slots, l1, v, beta, q.
+    place: beta, q, factor, gram, and the order of working, slots, l1, v, beta, q.
     Returns the number of sweeps, of Newton steps, and the largest violation left.
     """
     epochs = steps = 0
     size = np.int64(0)  # not a literal, for which numba would compile everything anew
-    gram = room[: beta.size * beta.size].reshape((beta.size, beta.size))
     for j in range(beta.size):
         if beta[j] != 0.0:
-            bring_forward(j, size, products, gram, working, slots, l1, v, beta, q)
+            swap(j, size, working, slots, l1, v, beta, q)
             size += 1
+    for j in range(size):
+        copy_row(products, slots, j, gram)
     while True:
         more, taken, gave_up = settle(
             gram, size, slots, penalty, l1, v, beta, q, factor, target,
@@ -747,15 +765,48 @@ def measure_columns(X, first, weights, intercept, center, scale, peak):
 
 
 @kernel
+def leave_out(X, first, weights, rows, intercept, center, scale):
+    """Mean and root mean square about it when some rows are left out.
+
+    On entry center and scale are those of all rows, with weights that sum to one, for
+    columns first, first + 1, ...; on exit those without `rows`. With u the column
+    standardized by the former, and W the weight that is left,
+
+        mean   d = -sum_rows w u / W,   mean square   (1 - sum_rows w u^2) / W - d^2.
+
+    Where the square is too small to have its digits, scale becomes NaN.
+    """
+    n, left = weights.size, 1.0
+    for i in rows:
+        left -= weights[i]
+    for k in range(center.size):
+        column, total, square = X[(first + k) * n : (first + k + 1) * n], 0.0, 0.0
+        if scale[k] == 0.0:
+            continue
+        for i in rows:
+            u = (column[i] - center[k]) / scale[k]
+            total += weights[i] * u
+            square += weights[i] * u * u
+        shift = -total / left if intercept else 0.0
+        square = (1.0 - square) / left - shift * shift
+        center[k] += scale[k] * shift
+        scale[k] *= math.sqrt(square) if square > ENOUGH_LEFT else np.nan
+
+
+@kernel
 def copy_columns(X, features, center, scale, top, out):
     """Write the standardized columns, from row `top` on, to the rows of out."""
     n = X.size // center.size
     for k in range(features.size):
         j = features[k]
         column = X[j * n + top : j * n + top + out.shape[1]]
-        c, s = center[j], scale[j]
+        c, inverse = center[j], 1.0 / scale[j]
+        if inverse == np.inf:  # a subnormal scale
+            for i in range(out.shape[1]):
+                out[k, i] = (column[i] - c) / scale[j]
+            continue
         for i in range(out.shape[1]):
-            out[k, i] = (column[i] - c) / s
+            out[k, i] = (column[i] - c) * inverse
 
 
 @kernel
@@ -893,7 +944,7 @@ def walk_down(
             slots[k] = slot[j]
         epochs, steps, left = descend_gram(
             gram, working, slots, penalty, l1, v, b, q, factored,
-            np.empty(working.size * working.size), target, most,
+            np.empty((working.size, working.size)), target, most,
         )
         # As solver.refresh.
         first = count

@@ -129,16 +129,15 @@ def ncvpath(
 
 def compute(data, settings, crew, bar, X, y):
     """The path of clean data; X and y are what the user gave, for reference."""
-    matrix = open_matrix(data.X, crew)
     design = make_design(
-        matrix, data.weights, settings.intercept, settings.standardize
+        open_matrix(data.X, crew), data.weights, settings.intercept,
+        settings.standardize,
     )
     problem, state = pose(data, settings, design)
     lambdas, hidden = choose_lambdas(problem, settings)
     bar.expect(lambdas.size)
     steps, stopped = walk(problem, state, lambdas, hidden, settings, bar.tick)
-    edge = find_convex_min(problem, state, steps) if settings.convex else None
-    return assemble(problem, data, settings, steps, stopped, edge, X, y)
+    return assemble(problem, state, data, settings, steps, stopped, X, y)
 
 
 def lambda_max(
@@ -183,11 +182,12 @@ def find_convex_min(problem, state, steps):
     return convex_min(problem, state.gram.block, lambdas, supports)
 
 
-def assemble(problem, data, settings, steps, stopped, edge, X, y):
+def assemble(problem, state, data, settings, steps, stopped, X, y):
     """The path on the user's scale, with everything a question may need."""
     from scipy.sparse import csc_array
 
     design = problem.design
+    edge = find_convex_min(problem, state, steps) if settings.convex else None
     back = [design.to_user_scale(s.support, s.beta, problem.mean) for s in steps]
     columns = np.cumsum([0] + [step.support.size for step in steps])
     beta = csc_array(

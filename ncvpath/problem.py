@@ -132,6 +132,6 @@ def null_state(design, response, factor):
     mean_square = (design.weights * residual) @ residual
     anchor = Anchor(beta.copy(), correlation.copy(), mean_square)
     return State(
-        np.inf, beta, Fit(design, response, beta, anchor, cache), correlation,
+        np.inf, beta, Fit(design, response, beta, free, anchor, cache), correlation,
         certificates.everyone, np.zeros(design.p), factor == 0, cache, certificates,
     )

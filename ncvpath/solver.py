@@ -167,12 +167,13 @@ def descend(problem, state, target, limits, work):
     left = limits.max_epochs - work.epochs
     if state.gram.suits(working.size):
         slots = state.gram.slots(working)
-        room = min(working.size, 5 * state.fit.support.size // 4 + 50)
-        factor, matrix = state.gram.factor_for(room), state.gram.room_for(working.size)
-        epochs, newton_steps, _ = design.kernels.descend_gram(
-            state.gram.array, working, slots, penalty, l1, v, beta, q, factor, matrix,
-            target, left,
-        )
+        factor = state.gram.factor_for(min(working.size, state.fit.support.size + 50))
+        size = working.size
+        with design.matrix.crew.room("working set", size, size) as matrix:
+            epochs, newton_steps, _ = design.kernels.descend_gram(
+                state.gram.array, working, slots, penalty, l1, v, beta, q, factor,
+                matrix, target, left,
+            )
         work.newton_steps += newton_steps
     else:
         epochs = design.descend(
@@ -198,7 +199,8 @@ def know_members(state, work):
 def refresh(problem, state, limits, work):
     """Correlations anew from beta, so that no rounding piles up."""
     state.fit = Fit(
-        problem.design, problem.response, state.beta, state.fit.anchor, state.gram
+        problem.design, problem.response, state.beta, state.member.nonzero()[0],
+        state.fit.anchor, state.gram,
     )
     level, _ = problem.units(state.lam)
     look = state.certificates.look(

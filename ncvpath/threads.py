@@ -6,8 +6,12 @@ piece is computed by one thread, so results have the same bits for any `n_thread
 
 import os
 import threading
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from math import prod
+
+from .memory import roomy
 
 
 def available_cores():
@@ -23,6 +27,7 @@ class Crew:
     def __init__(self, n_threads):
         self.n_threads = n_threads
         self._pool = None
+        self._rooms = defaultdict(list)
 
     def run(self, function, pieces):
         """Call `function(piece)` for every piece; pieces must not share outputs."""
@@ -42,6 +47,22 @@ class Crew:
         for failure in filter(None, failures):
             raise failure
         return None
+
+    @contextmanager
+    def room(self, purpose, *shape):
+        """A scratch array, kept for the next who asks for this purpose."""
+        size, rooms = prod(shape), self._rooms[purpose]
+        try:
+            space = rooms.pop()
+        except IndexError:
+            space = None
+        if space is None or space.size < size:
+            del space  # before there is another
+            space = roomy(9 * size // 8)
+        try:
+            yield space[:size].reshape(shape)
+        finally:
+            rooms.append(space)
 
     def close(self):
         """Let the threads go."""

@@ -130,7 +130,10 @@ def easy_stretch(problem, state, lambdas, limits):
         cache.known, cache.slot, cache.array, factor, state.beta, np.empty(design.n),
         state.correlation, state.feasible, figures, supports, values,
     )
-    state.fit = Fit(design, problem.response, state.beta, state.fit.anchor, cache)
+    state.fit = Fit(
+        design, problem.response, state.beta,
+        ((state.beta != 0) | problem.free).nonzero()[0], state.fit.anchor, cache,
+    )
     state.exact = state.certificates.everyone
     state.lam = lambdas[done - 1] if done else state.lam
     share = (perf_counter() - start) / max(done, 1)  # no clock in there: alike for all

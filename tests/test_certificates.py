@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from conftest import draw
 
-from ncvpath import certificates as room
-from ncvpath import kernels, ncvpath
+from ncvpath import dense, kernels, ncvpath
 from ncvpath.certificates import Certificates
 from ncvpath.dense import dense_matrix
 from ncvpath.design import Design, make_design
@@ -49,7 +48,7 @@ DESIGNS = {"plain": draw, "collinear": collinear, "norms": huge_norms, "far": fa
 def watched(monkeypatch):
     """Checks every look against extended precision; counts the certified."""
     counts = {"certified": 0, "checked": 0, "incomplete": 0, "by gram": 0}
-    monkeypatch.setattr(room, "SMALL", 0)
+    monkeypatch.setattr(dense, "SMALL", 0)
     look = Certificates.look
 
     def checked_look(self, fit, member, factor, level, tol):
@@ -116,7 +115,9 @@ def test_both_ways_to_a_fit_agree():
     beta[[3, 7, 20]] = 1.0, -2.0, 0.5
     state.gram.slots(np.array([0, 3, 7, 20, 21]))
     ways = [
-        Fit(design, response, beta, state.fit.anchor, cache)
+        Fit(
+            design, response, beta, design.everyone, state.fit.anchor, cache
+        )
         for cache in (state.gram, GramCache(design))
     ]
     assert [fit.by_gram for fit in ways] == [True, False]
@@ -179,7 +180,7 @@ def test_a_look_ends_with_those_who_object(watched):
 
 
 def test_every_column_that_is_correlated_is_counted(monkeypatch):
-    monkeypatch.setattr(room, "SMALL", 0)
+    monkeypatch.setattr(dense, "SMALL", 0)
     touched, correlate = [], Design.correlate
 
     def counted(self, residual, features=None):

@@ -20,6 +20,7 @@ from ncvpath import (
     cv_ncvpath,
     engines,
     load_diabetes,
+    lockstep,
     ncvpath,
 )
 
@@ -283,7 +284,7 @@ def test_a_worker_that_dies_is_named(data, labels, monkeypatch):
 def test_dask_elsewhere(data, labels, here):
     distributed = pytest.importorskip("distributed", reason="needs the extra [dask]")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
     ) as cluster, distributed.Client(cluster) as client:
         executor = client.get_executor()
         same(cv_ncvpath(*data, folds=labels, executor=executor, **OPTIONS), here)
@@ -308,7 +309,7 @@ def test_an_interrupt_ends_all_folds_soon(data, labels, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engines, "wait_for", interrupt)
+    monkeypatch.setattr(lockstep, "wait_for", interrupt)
     with pytest.raises(KeyboardInterrupt):
         cv_ncvpath(*data, folds=labels, nlambda=50)
     assert not [t for t in threading.enumerate() if t.name.startswith("ncvpath")]

@@ -92,7 +92,7 @@ def test_both_descents_reach_the_same_point(row):
     slots = np.arange(8)
     working = np.arange(8)
     kernels.descend_gram(
-        gram, working, slots, penalty, l1, v, beta, q, empty_factor(8), np.empty(64),
+        gram, working, slots, penalty, l1, v, beta, q, empty_factor(8), np.empty((8, 8)),
         1e-12, 10_000,
     )
     order = np.argsort(working)
@@ -117,7 +117,7 @@ def test_epochs_never_exceed_their_limit():
         epochs, _, worst = kernels.descend_gram(
             gram, np.arange(8), np.arange(8), Penalty(1, 3.0), np.full(8, 0.01),
             gram.diagonal().copy(), np.zeros(8), q.copy(), empty_factor(0),
-            np.empty(64), 1e-12, most,
+            np.empty((8, 8)), 1e-12, most,
         )
         assert epochs == most and worst > 0
 
@@ -175,7 +175,7 @@ def test_the_order_of_the_working_set_follows_its_arrays(row):
     given = slots.copy()
     _, _, worst = kernels.descend_gram(
         products, working, slots, Penalty(row.kind, row.gamma or 0.0), l1, v, beta, q,
-        empty_factor(9), np.empty(81), 1e-11, 1000,
+        empty_factor(9), np.empty((9, 9)), 1e-11, 1000,
     )
     slots, l1, v, beta, q = at_order(working, slots, l1, v, beta, q)
     assert worst <= 1e-11

@@ -17,11 +17,11 @@ PROBLEMS = {
 }
 # problem, penalty: passes over X, rounds, sweeps, Newton steps
 MEASURED = {
-    ("chain", "lasso"): (18, 99, 815, 207),
+    ("chain", "lasso"): (18, 99, 384, 228),
     ("chain", "MCP"): (45, 113, 1238, 441),
-    ("chance", "lasso"): (100, 99, 567, 138),
+    ("chance", "lasso"): (100, 99, 282, 143),
     ("chance", "MCP"): (100, 99, 485, 121),
-    ("tall", "lasso"): (11, 99, 514, 126),
+    ("tall", "lasso"): (11, 99, 260, 129),
     ("tall", "MCP"): (11, 99, 434, 89),
 }
 
