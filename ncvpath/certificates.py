@@ -17,6 +17,8 @@ import numpy as np
 EPS = np.finfo(float).eps
 # Numbers in X below which looking at all of it is cheaper than thinking about it.
 SMALL = 2_000_000
+# Bytes that the references may take.
+MEMORY = 1 << 29
 # A residual this close to the span of the references teaches nothing, and dividing by
 # what is left of it would turn rounding into a direction.
 NEGLIGIBLE = 1e-7
@@ -36,7 +38,8 @@ class Certificates:
 
     def __init__(self, design):
         self.design = design
-        self.capacity = int(np.clip(design.n // 25, 4, 32))
+        most = np.clip(MEMORY // (8 * (design.n + design.p)), 4, 32)
+        self.capacity = int(np.clip(design.n // 25, 4, most))
         self.count = 0  # references
         self.directions = np.empty((self.capacity, design.n))
         self.correlations = np.empty((self.capacity, design.p))
@@ -44,11 +47,11 @@ class Certificates:
         self.anchored = np.empty(self.capacity)  # <direction, residual of null model>
         self.origin = None  # residual of the null model
         self.spent = 0  # uncertified columns looked at since the last full pass
-        self.small = design.n * design.p < SMALL
+        self.small = design.matrix.size < SMALL
         self.everyone = np.ones(design.p, dtype=bool)
         self.length = np.sqrt(design.norm2)
         # A computed inner product is off by at most (n + a few) eps |x| |r|.
-        self.rounding = 2 * (design.n + 8) * EPS
+        self.rounding = 2 * (design.n + 8) * EPS * design.blur
 
     def look(self, fit, member, factor, level, tol):
         """Look at members and at all features that cannot be certified.

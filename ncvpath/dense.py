@@ -30,6 +30,15 @@ class DenseMatrix:
     crew: Crew
     kernels: ModuleType  # the compiled code
 
+    @property
+    def size(self):
+        """Numbers that a pass over X reads."""
+        return self.X.size
+
+    def blur(self, center, scale):
+        """Entries are centred before they are summed: nothing else is rounded."""
+        return 1.0
+
     def measure(self, weights, intercept):
         """Mean, root mean square about it and largest distance from it, by column."""
         n, p = self.X.shape

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .fold_fits import fit_fold
+from .sparse_inputs import Columns
 from .threads import Crew, working
 
 
@@ -77,10 +78,12 @@ def failure(fold, error):
 
 
 class OnDisk(NamedTuple):
-    """A matrix in a file, column after column."""
+    """Arrays in a file, one after another: of a sparse matrix three, or just one."""
 
     file: str
     shape: tuple[int, int]
+    sizes: tuple[int, ...]
+    dtypes: tuple[str, ...]
 
 
 def elsewhere(data, settings, splits, judge, executor, X, bar):
@@ -114,8 +117,32 @@ def task(X, data, settings, train, test, judge):
 @lru_cache(maxsize=1)
 def opened(where):
     """The matrix in a file, mapped once per process."""
-    mapped = np.memmap(where.file, dtype=float, mode="r", shape=where.shape, order="F")
-    return np.asarray(mapped)
+    arrays, offset = [], 0
+    for size, dtype in zip(where.sizes, where.dtypes):
+        arrays.append(mapped(where.file, offset, size, np.dtype(dtype)))
+        offset += arrays[-1].nbytes
+    if len(arrays) == 1:
+        return arrays[0].reshape(where.shape, order="F")
+    return Columns(*arrays, where.shape)
+
+
+def mapped(file, offset, size, dtype):
+    """An array in a file; nothing cannot be mapped."""
+    if size == 0:
+        return np.empty(0, dtype)
+    return np.asarray(np.memmap(file, dtype, mode="r", offset=offset, shape=(size,)))
+
+
+def written(X, file):
+    """X in a file, for other processes to map."""
+    arrays = X[:3] if isinstance(X, Columns) else (X.ravel(order="F"),)
+    with open(file, "wb") as stream:
+        for array in arrays:
+            array.tofile(stream)
+    return OnDisk(
+        file, X.shape, tuple(array.size for array in arrays),
+        tuple(array.dtype.str for array in arrays),
+    )
 
 
 @contextmanager
@@ -131,8 +158,7 @@ def shipped(X, executor):
         handle, file = tempfile.mkstemp(suffix=".ncvpath")
         os.close(handle)
         try:
-            X.ravel(order="F").tofile(file)
-            yield OnDisk(file, X.shape)
+            yield written(X, file)
         finally:
             with suppress(OSError):  # where a worker still has it open
                 os.unlink(file)

@@ -4,6 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+# Features whose Gram matrix is kept at most: 0.8 GB, and about as much again for a
+# working set's own matrix and the factor.
+MOST_FEATURES = 10_000
+
 
 class Factor(NamedTuple):
     """The Cholesky factor of the support's Newton system, as the kernels keep it.
@@ -31,7 +35,8 @@ class GramCache:
 
     def __init__(self, design):
         self.design = design
-        self.largest_set = max(design.n, 1000)  # beyond it residuals serve better
+        # Beyond it residuals serve better, or memory would not do.
+        self.largest_set = min(max(design.n, 1000), MOST_FEATURES * 2 // 3)
         self.limit = self.largest_set * 3 // 2  # features; beyond it, start afresh
         self.known = 0
         self.features = np.empty(design.p, dtype=np.int64)  # by slot, `known` of them
