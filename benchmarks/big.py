@@ -3,8 +3,8 @@
 A seeded stand-in for the largest experiment of the FireWorks paper: 2,000,000 rows, 39
 categorical fields hashed into 1,000,000 columns, levels drawn by a Zipf law, 78 million
 ones. y is made of 500 features among those seen often, plus noise as strong as they
-are. The log-sum path has 30 lambdas down to 0.05 lambda_max. `--rows` and `--cols` scale
-it down.
+are. The log-sum path has 30 lambdas down to 0.05 lambda_max. `--rows` and `--cols`
+scale it down.
 """
 
 import argparse
@@ -29,9 +29,11 @@ def main(arguments=None):
     options = parse(arguments)
     start = perf_counter()
     X, y = click_logs(options.rows, options.cols, options.seed)
+    took = perf_counter() - start
     print(
-        f"data: {X.shape[0]} x {X.shape[1]}, {X.nnz} nonzeros, made in "
-        f"{perf_counter() - start:.1f} s, peak memory {peak_memory():.2f} GB", flush=True
+        f"data: {X.shape[0]} x {X.shape[1]}, {X.nnz} nonzeros, made in {took:.1f} s, "
+        f"peak memory {peak_memory():.2f} GB",
+        flush=True,
     )
     start = perf_counter()
     path = fit(X, y, options.threads, options.progress)

@@ -46,7 +46,7 @@ class Certificates:
         self.errors = np.empty(self.capacity)  # of the correlations, relative to |x_j|
         self.anchored = np.empty(self.capacity)  # <direction, residual of null model>
         self.origin = None  # residual of the null model
-        self.spent = 0  # uncertified columns looked at since the last full pass
+        self.spent = 0  # numbers read for uncertified features since the last full pass
         self.small = design.matrix.size < SMALL
         self.everyone = np.ones(design.p, dtype=bool)
         self.length = np.sqrt(design.norm2)
@@ -77,8 +77,10 @@ class Certificates:
         strangers = expected[~member[expected]]
         if (np.abs(estimate[strangers]) > level * factor[strangers] + tol).any():
             return Look(estimate, exact, touched, False)
-        self.spent += more
-        if 2 * more > p or self.spent > p:
+        matrix = self.design.matrix
+        work = matrix.work(uncertified)
+        self.spent += work
+        if 2 * work > matrix.size or self.spent > matrix.size:
             return Look(self.learn(fit.residual), self.everyone, touched + p, True)
         exact[uncertified] = True
         estimate[uncertified], more = fit.correlate(uncertified)

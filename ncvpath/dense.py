@@ -35,6 +35,10 @@ class DenseMatrix:
         """Numbers that a pass over X reads."""
         return self.X.size
 
+    def work(self, features):
+        """Numbers that these columns hold."""
+        return features.size * self.X.shape[0]
+
     def blur(self, center, scale):
         """Entries are centred before they are summed: nothing else is rounded."""
         return 1.0

@@ -19,7 +19,7 @@ it works for any centre and scale:
                                             centres of its own
     gram, columns, descend                  as above, with weights, centre and scale
     subtract(A, center, steps, out)         take (X_A - center_A) steps from out
-    size                                    numbers that a pass over X reads
+    size, work(A)                           numbers that a pass over X reads, or over A
     blur(center, scale)                     rounding in inner products, in units of what
                                             centred columns would bring
     predict(rows, A, beta)                  X[rows, A] @ beta

@@ -949,10 +949,10 @@ def walk_down(
 
 
 # Sparse columns. Column j holds data[i] in rows indices[i], sorted, i from indptr[j] up
-# to indptr[j + 1]. A column with implicit zeros is centred in the sums, by what its mean
-# adds to them; one that is stored in full, whose mean may be any number of deviations
-# from zero, entry by entry, as a dense one is. `shift` is what is taken from an entry,
-# `center - shift` what is left to the sums.
+# to indptr[j + 1]. A column with implicit zeros is centred in the sums, by what its
+# mean adds to them; one that is stored in full, whose mean may be any number of
+# deviations from zero, entry by entry, as a dense one is. `shift` is what is taken from
+# an entry, `center - shift` what is left to the sums.
 
 
 @kernel

@@ -37,6 +37,10 @@ class SparseMatrix:
         """Numbers that a pass over X reads."""
         return self.X.data.size + self.X.shape[1]
 
+    def work(self, features):
+        """Numbers that these columns hold, each with its end."""
+        return int(self._counts(features).sum()) + features.size
+
     def measure(self, weights, intercept):
         """Mean, root mean square about it and largest distance from it, by column."""
         center, scale, peak = np.empty((3, self.X.shape[1]))
@@ -76,7 +80,7 @@ class SparseMatrix:
 
     def gram(self, rows, columns, weights, center, scale):
         """Weighted products of standardized columns, |rows| x |columns|."""
-        parts = equal_slices(weights.size, min(self._work(rows) // PIECE, PARTS))
+        parts = equal_slices(weights.size, min(self.work(rows) // PIECE, PARTS))
         width = max(RESULTS // (len(parts) * max(rows.size, 1)), 1)
         out = np.empty((rows.size, columns.size))
         for left in range(0, columns.size, width):
@@ -112,7 +116,7 @@ class SparseMatrix:
                 *self.entries, n, features, center, steps, piece.start, out[piece]
             )
 
-        self.crew.run(one_piece, equal_slices(n, (self._work(features) + n) // PIECE))
+        self.crew.run(one_piece, equal_slices(n, (self.work(features) + n) // PIECE))
 
     def columns(self, features, center, scale):
         """The standardized columns, n x |features|."""
@@ -135,10 +139,6 @@ class SparseMatrix:
     def _counts(self, features):
         """Entries of some columns."""
         return self.X.indptr[features + 1] - self.X.indptr[features]
-
-    def _work(self, features):
-        """Entries of some columns together."""
-        return int(self._counts(features).sum())
 
     def _left(self, features, center):
         """What is left of the means of columns after their entries are centred.
