@@ -151,9 +151,9 @@ class SparseMatrix:
 
 def balanced(counts):
     """Fixed slices of range(counts.size), about PIECE entries each."""
-    ends = np.cumsum(counts + 1)  # an empty column too takes a moment
-    if ends[-1] <= ALONE:
+    if counts.sum() + counts.size <= ALONE:
         return (slice(0, counts.size),)
+    ends = np.cumsum(counts + 1)  # an empty column too takes a moment
     cuts = np.searchsorted(ends, np.arange(PIECE, ends[-1], PIECE)) + 1
     cuts = np.unique(np.concatenate([[0], cuts, [counts.size]])).tolist()
     return [slice(*pair) for pair in pairwise(cuts)]
