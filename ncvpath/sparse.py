@@ -95,16 +95,21 @@ class SparseMatrix:
     def _products(self, rows, columns, weights, center, parts):
         """Weighted products of entries: each part of the rows of X apart, then all."""
         out = np.zeros((len(parts), rows.size, columns.size))
+        before = rows.size - columns.size
+        same = before >= 0 and np.array_equal(rows[before:], columns)
+        twin = before if same else rows.size
 
         def one_part(k):
             self.kernels.sparse_products(
-                *self.entries, rows, columns, weights, center, parts[k].start,
+                *self.entries, rows, columns, twin, weights, center, parts[k].start,
                 parts[k].stop, out[k],
             )
 
         self.crew.run(one_part, range(len(parts)))
         for part in out[1:]:
             out[0] += part
+        for k in range(rows.size - twin):  # what is beyond the diagonal
+            out[0, twin + k, k + 1 :] = out[0, twin + k + 1 :, k]
         return out[0]
 
     def subtract(self, features, center, steps, out):
@@ -169,7 +174,10 @@ def sparse_matrix(X, crew):
     """Clean columns as the design sees them."""
     from . import kernels  # numba loads here: at the first fit, not at import
 
-    entries = tuple(read_only(array) for array in (X.data, X.indices, X.indptr))
+    indices = X.indices
+    if indices.dtype == np.int32:
+        indices = indices.view(np.uint32)  # faster as subscripts
+    entries = tuple(read_only(array) for array in (X.data, indices, X.indptr))
     return SparseMatrix(X, entries, crew, kernels)
 
 
