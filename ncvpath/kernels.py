@@ -369,10 +369,13 @@ def solve_factored(factor, z):
 
 
 @kernel
-def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, direction):
+def newton_direction(
+    gram, size, slots, penalty, l1, v, beta, q, factor, first, direction
+):
     """Where the stationary point of the nonzero coordinates lies, as things stand.
 
-    Sets `direction`, zero for the others. Returns False if there is none.
+    Sets `direction`, zero for the others. Returns whether there is one, and which of
+    the floors it took, from `first` on.
     """
     count = 0
     support = np.empty(size, dtype=np.int64)
@@ -382,7 +385,7 @@ def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, directi
             support[count] = j
             count += 1
     if count == 0 or count > factor.slots.size:
-        return False
+        return False, first
     support = support[:count]
     diagonal, ceiling = np.empty(count), np.empty(count)
     right, z = np.empty(count), np.empty(count)
@@ -394,8 +397,10 @@ def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, directi
         diagonal[k] = v[j] + curvature(penalty, a, l1[j])
         right[k] = q[j] - math.copysign(slope(penalty, a, l1[j]), beta[j])
         largest = max(largest, a)
-    for floor in FLOORS:
-        fit_factor(factor, gram, slots, support, diagonal, ceiling, floor, place)
+    for level in range(first, len(FLOORS)):
+        fit_factor(
+            factor, gram, slots, support, diagonal, ceiling, FLOORS[level], place
+        )
         longest = 0.0
         for k in range(support.size):
             z[place[k]] = right[k]
@@ -404,13 +409,13 @@ def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, directi
             direction[support[k]] = z[place[k]]
             longest = larger(longest, abs(z[k]))
         if longest <= LEAP * largest:
-            return True
+            return True, level
         factor.size[0] = 0
     if not longest < np.inf:
-        return False
+        return False, first
     for j in range(size):
         direction[j] *= LEAP * largest / longest
-    return True
+    return True, len(FLOORS) - 1
 
 
 @kernel
@@ -461,11 +466,13 @@ def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor):
     beta, q of the first `size` coordinates, and the factor. Returns the number of steps
     taken.
     """
-    direction = np.empty(size)
+    direction, level = np.empty(size), np.int64(0)  # not a literal, compiled once
     for steps in range(MOST_IN_A_ROW):
-        if not newton_direction(
-            gram, size, slots, penalty, l1, v, beta, q, factor, direction
-        ):
+        # A floor that held is kept: each that does not costs a factorization.
+        found, level = newton_direction(
+            gram, size, slots, penalty, l1, v, beta, q, factor, level, direction
+        )
+        if not found:
             return steps
         taken, crossed = step_along(gram, size, penalty, l1, v, beta, q, direction)
         if not taken:
