@@ -135,7 +135,7 @@ def mapped(file, offset, size, dtype):
 
 def written(X, file):
     """X in a file, for other processes to map."""
-    arrays = X[:3] if isinstance(X, Columns) else (X.ravel(order="F"),)
+    arrays = X.arrays if isinstance(X, Columns) else (X.ravel(order="F"),)
     with open(file, "wb") as stream:
         for array in arrays:
             array.tofile(stream)

@@ -6,7 +6,7 @@ pandas frames with sparse columns only. What is CSC with sorted indices and floa
 already is used as it is; all else is converted once.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +14,8 @@ SCAN = 1 << 20  # entries looked at together
 COMPRESSED = ("csc", "csr", "bsr")
 
 
-class Columns(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Columns:
     """A sparse matrix, column after column, rows sorted within each.
 
     Column j has data[i] in row indices[i], for i from indptr[j] up to indptr[j + 1].
@@ -25,11 +26,16 @@ class Columns(NamedTuple):
     indptr: np.ndarray  # p + 1, int64
     shape: tuple[int, int]
 
-    def to_scipy(self):
-        """The same for scipy, without a copy of the entries."""
+    @property
+    def arrays(self):
+        """The three arrays."""
+        return self.data, self.indices, self.indptr
+
+    def to_scipy(self, copy=False):
+        """The same for scipy, without a copy of the entries unless asked for."""
         from scipy.sparse import csc_array
 
-        return csc_array((self.data, self.indices, self.indptr), shape=self.shape)
+        return csc_array(self.arrays, shape=self.shape, copy=copy)
 
     def __matmul__(self, beta):
         """The product with sparse coefficients, p x K, as an array."""
@@ -190,10 +196,7 @@ def is_sorted(columns):
 
 def summed(columns):
     """A copy with rows sorted, and entries of the same row added."""
-    from scipy.sparse import csc_array
-
-    parts = (columns.data, columns.indices, columns.indptr)
-    matrix = csc_array(parts, shape=columns.shape, copy=True)
+    matrix = columns.to_scipy(copy=True)
     matrix.sum_duplicates()
     return Columns(
         matrix.data,
