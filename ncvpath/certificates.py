@@ -17,9 +17,13 @@ import numpy as np
 from .memory import roomy
 
 EPS = np.finfo(float).eps
-# The share of columns from which on looking at all of them, and learning from it, is
-# worth more than looking at these alone.
+# Numbers in X below which looking at all of it is cheaper than thinking about it.
+SMALL = 2_000_000
+# The share of X from which on looking at all of it, and learning from it, is worth more
+# than looking at some columns alone.
 WORTH_ALL = 0.25
+# Bytes that the references may take.
+MEMORY = 1 << 29
 # A residual this close to the span of the references teaches nothing, and dividing by
 # what is left of it would turn rounding into a direction.
 NEGLIGIBLE = 1e-7
@@ -39,20 +43,21 @@ class Certificates:
 
     def __init__(self, design):
         self.design = design
-        self.capacity = int(np.clip(design.n // 25, 4, 32))
+        most = np.clip(MEMORY // (8 * (design.n + design.p)), 4, 32)
+        self.capacity = int(np.clip(design.n // 25, 4, most))
         self.count = 0  # references
         self.directions = roomy(self.capacity, design.n)
         self.correlations = roomy(self.capacity, design.p)
         self.errors = np.empty(self.capacity)  # of the correlations, relative to |x_j|
         self.anchored = np.empty(self.capacity)  # <direction, residual of null model>
         self.origin = None  # residual of the null model
-        self.spent = 0  # uncertified columns looked at since the last full pass
-        self.small = design.matrix.small
+        self.spent = 0  # numbers read for uncertified features since the last full pass
+        self.small = design.matrix.size < SMALL
         self.everyone = np.ones(design.p, dtype=bool)
         self.expected, self.uncertified = np.empty((2, design.p), dtype=np.int64)
         self.length = np.sqrt(design.norm2)
         # A computed inner product is off by at most (n + a few) eps |x| |r|.
-        self.rounding = 2 * (design.n + 8) * EPS
+        self.rounding = 2 * (design.n + 8) * EPS * design.blur
 
     def look(self, fit, member, factor, level, tol):
         """Look at members and at all features that cannot be certified.
@@ -78,8 +83,11 @@ class Certificates:
         strangers = expected[~member[expected]]
         if (np.abs(estimate[strangers]) > level * factor[strangers] + tol).any():
             return Look(estimate, exact, touched, False)
-        self.spent += more
-        if more > WORTH_ALL * p or self.spent > 2 * WORTH_ALL * p:
+        matrix = self.design.matrix
+        work = matrix.work(uncertified)
+        self.spent += work
+        enough = WORTH_ALL * matrix.size
+        if work > enough or self.spent > 2 * enough:
             return Look(self.learn(fit.residual), self.everyone, touched + p, True)
         exact[uncertified] = True
         estimate[uncertified], more = fit.correlate(uncertified)

@@ -6,7 +6,11 @@ from numbers import Integral, Real
 
 import numpy as np
 
-KINDS_OF_X = "a 2-D numpy array, a pandas DataFrame or a list of rows"
+from .sparse_inputs import frame_columns, is_sparse, is_sparse_frame, sparse_columns
+
+KINDS_OF_X = (
+    "a 2-D numpy array, a scipy.sparse matrix, a pandas DataFrame or a list of rows"
+)
 SCAN = 1 << 20  # numbers looked at together when searching for NaN
 
 
@@ -66,7 +70,15 @@ def optional(value, check):
 
 
 def matrix(name, X):
-    """A finite real matrix as Fortran-ordered float64, not copied if it is one."""
+    """A finite real matrix as Fortran-ordered float64, not copied if it is one.
+
+    A sparse one comes as clean columns (sparse_inputs.py).
+    """
+    if is_sparse(X):
+        return sparse_columns(name, X)
+    if is_frame(X) and is_sparse_frame(X):
+        refuse_other_columns(name, X)
+        return frame_columns(name, X)
     values = real_array(name, X, KINDS_OF_X)
     if values.ndim != 2:
         raise ValueError(f"{name} must be {KINDS_OF_X}; got {values.ndim} dimension(s)")
@@ -109,14 +121,19 @@ def real_array(name, x, kinds="a dense array of numbers"):
     return values
 
 
-def numeric_frame(name, frame):
-    """The frame's values; columns that are not numbers are refused by name."""
+def refuse_other_columns(name, frame):
+    """Columns that are not numbers are refused by name."""
     for column, dtype in frame.dtypes.items():
         if getattr(dtype, "kind", "O") not in "biuf":
             raise ValueError(
                 f"{name} must be numeric; column {str(column)!r} has dtype {dtype} "
                 "(encode it, e.g. with pandas.get_dummies, or drop it)"
             )
+
+
+def numeric_frame(name, frame):
+    """The frame's values."""
+    refuse_other_columns(name, frame)
     if all(isinstance(dtype, np.dtype) for dtype in frame.dtypes):
         return frame.to_numpy(dtype=np.float64)  # no copy of a plain float64 frame
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -14,8 +14,6 @@ from .threads import Crew
 # Numbers in a piece of X that one thread works on at a time: small enough to stay
 # in cache while it is centred, large enough to make the call worth while.
 PIECE = 1 << 18
-# Numbers in X below which looking at all of it is cheaper than thinking about it.
-SMALL = 2_000_000
 # Numbers below which one thread is done before another has woken up.
 ALONE = 1 << 20
 # A spread this small compared to the mean is measured, not derived.
@@ -40,9 +38,17 @@ class DenseMatrix:
         return self.X.nbytes
 
     @property
-    def small(self):
-        """Whether looking at all of X is cheaper than thinking about it."""
-        return self.X.size < SMALL
+    def size(self):
+        """Numbers that a pass over X reads."""
+        return self.X.size
+
+    def work(self, features):
+        """Numbers that these columns hold."""
+        return features.size * self.X.shape[0]
+
+    def blur(self, center, scale):
+        """Entries are centred before they are summed: nothing else is rounded."""
+        return 1.0
 
     def measure(self, weights, intercept):
         """Mean, root mean square about it and largest distance from it, by column."""

@@ -15,10 +15,15 @@ it works for any centre and scale:
 
     measure(weights, intercept)             mean, root mean square about it, and largest
                                             distance from it, column by column
+    measure_without(rows, total, ...)       the same when some rows are left out, from
+                                            that of all
     correlate(vectors, centers, features)   vectors @ (X_j - center_j), each vector with
                                             centres of its own
     gram, columns, descend                  as above, with weights, centre and scale
     subtract(A, center, steps, out)         take (X_A - center_A) steps from out
+    size, work(A)                           numbers that a pass over X reads, or over A
+    blur(center, scale)                     rounding in inner products, in units of what
+                                            centred columns would bring
     predict(rows, A, beta)                  X[rows, A] @ beta
 """
 
@@ -28,6 +33,7 @@ from types import ModuleType
 import numpy as np
 
 from .dense import DenseMatrix
+from .sparse import SparseMatrix
 
 # A column varies only if its spread is above the rounding of its own entries.
 ROUNDING = 8 * np.finfo(float).eps
@@ -37,13 +43,14 @@ ROUNDING = 8 * np.finfo(float).eps
 class Design:
     """A matrix with weights of its rows, and centre and scale of its columns."""
 
-    matrix: DenseMatrix
+    matrix: DenseMatrix | SparseMatrix
     weights: np.ndarray  # n, sum 1
     center: np.ndarray  # p
     scale: np.ndarray  # p
     norm2: np.ndarray  # p, <x_j, x_j>
     constant: np.ndarray  # p, bool: columns without variation, not to be used
     everyone: np.ndarray  # p, 0, 1, 2, ...
+    blur: float  # rounding in inner products, in units of what it would be at least
     kernels: ModuleType  # the compiled code
 
     @property
@@ -110,10 +117,11 @@ def standardized(matrix, weights, standardize, center, scale, peak):
     p = center.size
     constant = peak <= ROUNDING * np.abs(center)
     constant |= scale == 0
+    blur = matrix.blur(center, np.where(constant, 0.0, scale))
     scale = np.where(constant, 1.0, scale)
     with np.errstate(over="ignore"):
         norm2 = np.ones(p) if standardize else scale**2
     return Design(
         matrix, weights, center, scale if standardize else np.ones(p), norm2, constant,
-        np.arange(p), kernels,
+        np.arange(p), blur, kernels,
     )

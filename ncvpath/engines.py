@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import certificates
 from .design import standardized
 from .fold_fits import fit_fold
 from .lockstep import Commons, Companion
 from .matrices import open_matrix
 from .path import assemble, choose_lambdas
 from .problem import pose
+from .sparse_inputs import Columns
 from .threads import Crew, working
 from .walk import walk
 
@@ -31,7 +33,7 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
         matrix = open_matrix(data.X, crew)
         commons = Commons(matrix, settings.n_threads)
         alone = open_matrix(data.X, Crew(1))
-        shared = alone if alone.small else Companion(alone, commons)
+        shared = alone if alone.size < certificates.SMALL else Companion(alone, commons)
         figures = matrix.measure(data.weights, settings.intercept)
         design = standardized(shared, data.weights, settings.standardize, *figures)
         problem, *begun = pose(data, settings, design)  # with everyone's threads
@@ -92,10 +94,12 @@ def failure(fold, error):
 
 
 class OnDisk(NamedTuple):
-    """A matrix in a file, column after column."""
+    """Arrays in a file, one after another: of a sparse matrix three, or just one."""
 
     file: str
     shape: tuple[int, int]
+    sizes: tuple[int, ...]
+    dtypes: tuple[str, ...]
 
 
 def elsewhere(data, settings, splits, judge, executor, X, bar):
@@ -137,8 +141,32 @@ def task(X, data, settings, train, test, judge, total):
 @lru_cache(maxsize=1)
 def opened(where):
     """The matrix in a file, mapped once per process."""
-    mapped = np.memmap(where.file, dtype=float, mode="r", shape=where.shape, order="F")
-    return np.asarray(mapped)
+    arrays, offset = [], 0
+    for size, dtype in zip(where.sizes, where.dtypes):
+        arrays.append(mapped(where.file, offset, size, np.dtype(dtype)))
+        offset += arrays[-1].nbytes
+    if len(arrays) == 1:
+        return arrays[0].reshape(where.shape, order="F")
+    return Columns(*arrays, where.shape)
+
+
+def mapped(file, offset, size, dtype):
+    """An array in a file; nothing cannot be mapped."""
+    if size == 0:
+        return np.empty(0, dtype)
+    return np.asarray(np.memmap(file, dtype, mode="r", offset=offset, shape=(size,)))
+
+
+def written(X, file):
+    """X in a file, for other processes to map."""
+    arrays = X.arrays if isinstance(X, Columns) else (X.ravel(order="F"),)
+    with open(file, "wb") as stream:
+        for array in arrays:
+            array.tofile(stream)
+    return OnDisk(
+        file, X.shape, tuple(array.size for array in arrays),
+        tuple(array.dtype.str for array in arrays),
+    )
 
 
 @contextmanager
@@ -154,8 +182,7 @@ def shipped(X, executor):
         handle, file = tempfile.mkstemp(suffix=".ncvpath")
         os.close(handle)
         try:
-            X.ravel(order="F").tofile(file)
-            yield OnDisk(file, X.shape)
+            yield written(X, file)
         finally:
             with suppress(OSError):  # where a worker still has it open
                 os.unlink(file)

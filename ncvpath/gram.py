@@ -6,6 +6,9 @@ import numpy as np
 
 from .memory import roomy
 
+# Features whose Gram matrix is kept at most: 0.8 GB, and about as much again for a
+# working set's own matrix and the factor.
+MOST_FEATURES = 10_000
 # Features remembered for each one that works, before the others are forgotten. Features
 # come and go; products are worth their memory for a while.
 REMEMBERED = 1.5
@@ -39,7 +42,8 @@ class GramCache:
 
     def __init__(self, design):
         self.design = design
-        self.largest_set = max(design.n, 1000)  # beyond it residuals serve better
+        # Beyond it residuals serve better, or memory would not do.
+        self.largest_set = min(max(design.n, 1000), MOST_FEATURES * 2 // 3)
         self.known = 0
         self.features = np.empty(design.p, dtype=np.int64)  # by slot, `known` of them
         self.slot = np.full(design.p, -1, dtype=np.int64)

@@ -48,6 +48,9 @@ ROUNDING = 4 * np.finfo(np.float64).eps
 ENOUGH_LEFT = 0.01
 # Rows of a column that stay in cache while they are multiplied by several vectors.
 IN_CACHE = 4096
+# Rows of sparse columns that are turned from columns into rows together: few enough
+# for the rows to stay in cache, many enough to make going through the columns worth it.
+ROWS_AT_ONCE = 4096
 # The kinds of penalty; penalties.py holds the same codes in its table.
 LASSO, MCP, SCAD, LOGSUM, CAPPED = range(5)
 
@@ -374,10 +377,13 @@ def solve_factored(factor, z):
 
 
 @kernel
-def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, direction):
+def newton_direction(
+    gram, size, slots, penalty, l1, v, beta, q, factor, first, direction
+):
     """Where the stationary point of the nonzero coordinates lies, as things stand.
 
-    Sets `direction`, zero for the others. Returns False if there is none.
+    Sets `direction`, zero for the others. Returns whether there is one, and which of
+    the floors it took, from `first` on.
     """
     count = 0
     support = np.empty(size, dtype=np.int64)
@@ -387,7 +393,7 @@ def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, directi
             support[count] = j
             count += 1
     if count == 0 or count > factor.slots.size:
-        return False
+        return False, first
     support = support[:count]
     diagonal, ceiling = np.empty(count), np.empty(count)
     right, z = np.empty(count), np.empty(count)
@@ -399,8 +405,10 @@ def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, directi
         diagonal[k] = v[j] + curvature(penalty, a, l1[j])
         right[k] = q[j] - math.copysign(slope(penalty, a, l1[j]), beta[j])
         largest = max(largest, a)
-    for floor in FLOORS:
-        fit_factor(factor, gram, slots, support, diagonal, ceiling, floor, place)
+    for level in range(first, len(FLOORS)):
+        fit_factor(
+            factor, gram, slots, support, diagonal, ceiling, FLOORS[level], place
+        )
         longest = 0.0
         for k in range(support.size):
             z[place[k]] = right[k]
@@ -409,13 +417,13 @@ def newton_direction(gram, size, slots, penalty, l1, v, beta, q, factor, directi
             direction[support[k]] = z[place[k]]
             longest = larger(longest, abs(z[k]))
         if longest <= LEAP * largest:
-            return True
+            return True, level
         factor.size[0] = 0
     if not longest < np.inf:
-        return False
+        return False, first
     for j in range(size):
         direction[j] *= LEAP * largest / longest
-    return True
+    return True, len(FLOORS) - 1
 
 
 @kernel
@@ -466,11 +474,13 @@ def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor):
     beta, q of the first `size` coordinates, and the factor. Returns the number of steps
     taken.
     """
-    direction = np.empty(size)
+    direction, level = np.empty(size), np.int64(0)  # not a literal, compiled once
     for steps in range(MOST_IN_A_ROW):
-        if not newton_direction(
-            gram, size, slots, penalty, l1, v, beta, q, factor, direction
-        ):
+        # A floor that held is kept: each that does not costs a factorization.
+        found, level = newton_direction(
+            gram, size, slots, penalty, l1, v, beta, q, factor, level, direction
+        )
+        if not found:
             return steps
         taken, crossed = step_along(gram, size, penalty, l1, v, beta, q, direction)
         if not taken:
@@ -994,3 +1004,251 @@ def walk_down(
         if support.size > dfmax:
             return done + 1, known, 0
     return lambdas.size, known, 0
+
+
+# Sparse columns. Column j holds data[i] in rows indices[i], sorted, i from indptr[j] up
+# to indptr[j + 1]. A column with implicit zeros is centred in the sums, by what its
+# mean adds to them; one that is stored in full, whose mean may be any number of
+# deviations from zero, entry by entry, as a dense one is. `shift` is what is taken from
+# an entry, `center - shift` what is left to the sums. Rows come as unsigned numbers:
+# those need no look at their sign before every use, which takes a third of the time.
+
+
+@kernel
+def entry_shift(count, n, center):
+    """What is taken from the entries of a column of `count` of them."""
+    return center if count == n else 0.0
+
+
+@summing_kernel
+def sparse_dots(
+    data, indices, indptr, features, first, last, centers, vectors, sums, out
+):
+    """Set out[m, k] = vectors[m] @ (X_j - centers[m, j]), j = features[k], k from
+    `first` up to `last`; sums[m] is the sum of vectors[m].
+    """
+    n = vectors.shape[1]
+    for k in range(first, last):
+        j = features[k]
+        start, stop = indptr[j], indptr[j + 1]
+        for m in range(vectors.shape[0]):
+            vector, c, total = vectors[m], centers[m, j], 0.0
+            shift = entry_shift(stop - start, n, c)
+            for i in range(start, stop):
+                total += vector[indices[i]] * (data[i] - shift)
+            out[m, k] = total - (c - shift) * sums[m]
+
+
+@summing_kernel
+def measure_sparse(
+    data, indices, indptr, first, weights, counted, intercept, center, scale, peak
+):
+    """Mean, root mean square about it and largest distance from it, column by column.
+
+    As measure_columns; `counted` is the number of rows of positive weight. Rows that
+    are not stored are zeros, all at the same distance from the mean.
+    """
+    everything = 0.0
+    for i in range(weights.size):
+        everything += weights[i]
+    for k in range(center.size):
+        start, stop = indptr[first + k], indptr[first + k + 1]
+        mean, stored, here = 0.0, 0.0, 0
+        for i in range(start, stop):
+            stored += weights[indices[i]]
+            here += weights[indices[i]] > 0.0
+        absent = max(everything - stored, 0.0) if here < counted else 0.0
+        if intercept:
+            for i in range(start, stop):
+                mean += weights[indices[i]] * data[i]
+            shift = -absent * mean
+            for i in range(start, stop):
+                shift += weights[indices[i]] * (data[i] - mean)
+            mean += shift
+        top = abs(mean) if here < counted else 0.0
+        for i in range(start, stop):
+            if weights[indices[i]] > 0.0:
+                top = max(top, abs(data[i] - mean))
+        total = 0.0
+        if top > 0.0:
+            total = absent * (mean / top) ** 2
+            for i in range(start, stop):
+                if weights[indices[i]] > 0.0:
+                    total += weights[indices[i]] * ((data[i] - mean) / top) ** 2
+        center[k], scale[k], peak[k] = mean, top * math.sqrt(total), top
+
+
+@kernel
+def first_from(indices, start, stop, row):
+    """The first place from `start` up to `stop` that holds this row or a later one."""
+    while start < stop:
+        middle = (start + stop) // 2
+        if indices[middle] < row:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+@kernel
+def subtract_sparse(data, indices, indptr, n, features, center, steps, top, out):
+    """Take (X_A - center_A) steps, from row `top` on, from out."""
+    lift, end = 0.0, top + out.size
+    for k in range(features.size):
+        j, step = features[k], steps[k]
+        start, stop = indptr[j], indptr[j + 1]
+        shift = entry_shift(stop - start, n, center[j])
+        lift += step * (center[j] - shift)
+        i = first_from(indices, start, stop, top)
+        while i < stop and indices[i] < end:
+            out[indices[i] - top] -= step * (data[i] - shift)
+            i += 1
+    for i in range(out.size):
+        out[i] += lift
+
+
+@kernel
+def gather_rows(
+    data, indices, indptr, n, features, center, top, end, place, first, who, what
+):
+    """Rows `top` up to `end` of some columns, row after row.
+
+    place[k] is where column features[k] goes on; it moves along. The entries of row
+    top + i are first[i] up to first[i + 1] of `who`, positions in features, and `what`,
+    which are returned, larger ones if they had no room.
+    """
+    height = end - top
+    for i in range(height + 1):
+        first[i] = 0
+    for k in range(features.size):
+        stop = indptr[features[k] + 1]
+        i = place[k]
+        while i < stop and indices[i] < end:
+            first[indices[i] - top] += 1
+            i += 1
+    total = 0
+    for i in range(height + 1):
+        first[i], total = total, total + first[i]
+    if total > who.size:
+        who, what = np.empty(2 * total, dtype=np.uint32), np.empty(2 * total)
+    for k in range(features.size):
+        start, stop = indptr[features[k]], indptr[features[k] + 1]
+        shift = entry_shift(stop - start, n, center[features[k]])
+        i = place[k]
+        while i < stop and indices[i] < end:
+            row = np.int64(indices[i]) - top
+            who[first[row]], what[first[row]] = k, data[i] - shift
+            first[row] += 1
+            i += 1
+        place[k] = i
+    for i in range(height, 0, -1):  # each row's end is the next one's beginning
+        first[i] = first[i - 1]
+    first[0] = 0
+    return who, what
+
+
+@kernel
+def sparse_products(
+    data, indices, indptr, rows, columns, twin, weights, center, top, bottom, out
+):
+    """Add the weighted products of entries of columns, from row `top` up to `bottom`
+    of X, to out, |rows| x |columns|.
+
+    Row by row of X: two columns meet only where both have an entry, and that is all
+    it costs. From `twin` on, rows are the columns again, if there are so many; of their
+    products with each other, only those up to the diagonal are added.
+    """
+    n = weights.size
+    left_place = np.empty(rows.size, dtype=np.int64)
+    right_place = np.empty(columns.size, dtype=np.int64)
+    for k in range(rows.size):
+        j = rows[k]
+        left_place[k] = first_from(indices, indptr[j], indptr[j + 1], top)
+    for k in range(columns.size):
+        j = columns[k]
+        right_place[k] = first_from(indices, indptr[j], indptr[j + 1], top)
+    left_first = np.empty(ROWS_AT_ONCE + 1, dtype=np.int64)
+    right_first = np.empty(ROWS_AT_ONCE + 1, dtype=np.int64)
+    left_who, left_what = np.empty(0, dtype=np.uint32), np.empty(0)
+    right_who, right_what = np.empty(0, dtype=np.uint32), np.empty(0)
+    for head in range(top, bottom, ROWS_AT_ONCE):
+        end = min(head + ROWS_AT_ONCE, bottom)
+        left_who, left_what = gather_rows(
+            data, indices, indptr, n, rows, center, head, end, left_place, left_first,
+            left_who, left_what,
+        )
+        right_who, right_what = gather_rows(
+            data, indices, indptr, n, columns, center, head, end, right_place,
+            right_first, right_who, right_what,
+        )
+        for i in range(end - head):
+            start, stop = right_first[i], right_first[i + 1]
+            ahead = left_first[i + 1] - stop  # of an entry's place on the right
+            for a in range(left_first[i], left_first[i + 1]):
+                share, line = weights[head + i] * left_what[a], out[left_who[a]]
+                last = a - ahead + 1 if left_who[a] >= twin else stop
+                for b in range(start, last):
+                    line[right_who[b]] += share * right_what[b]
+
+
+@kernel
+def visit_sparse_column(
+    data, rows, weights, center, scale, total, lift, penalty, l1, v, l2, beta, residual
+):
+    """Update one coordinate with the residual at hand, which is residual + lift.
+
+    `total` is the weighted sum of the residual. Modified in place: residual. Returns
+    the new coefficient, the new lift and the violation met.
+    """
+    shift = entry_shift(rows.size, residual.size, center)
+    u = 0.0
+    for i in range(rows.size):
+        u += weights[rows[i]] * (residual[rows[i]] + lift) * (data[i] - shift)
+    u = (u - (center - shift) * total) / scale - l2 * beta
+    met = violation(penalty, beta, u, l1)
+    if met == 0.0:
+        return beta, lift, met
+    new = threshold(penalty, u + v * beta, v, l1, beta)
+    step = (new - beta) / scale
+    if step != 0.0:
+        for i in range(rows.size):
+            residual[rows[i]] -= step * (data[i] - shift)
+        lift += step * (center - shift)
+    return new, lift, met
+
+
+@kernel
+def descend_sparse(
+    data, indices, indptr, weights, center, scale, features, penalty, l1, v, l2, beta,
+    residual, target, max_epochs,
+):
+    """As descend_residual, on sparse columns: a coordinate costs what its column holds.
+
+    A step along a centred column moves every row by the same amount but those stored.
+    That amount is kept as one number, and the weighted sum of the residual, which such
+    a step leaves as it is, as another.
+    """
+    total = lift = 0.0
+    for i in range(residual.size):
+        total += weights[i] * residual[i]
+    epochs = 0
+    support_only = True
+    while epochs < max_epochs:
+        epochs += 1
+        worst = 0.0
+        for k in range(features.size):
+            if support_only and beta[k] == 0.0:
+                continue
+            j = features[k]
+            column = slice(indptr[j], indptr[j + 1])
+            beta[k], lift, met = visit_sparse_column(
+                data[column], indices[column], weights, center[j], scale[j], total,
+                lift, penalty, l1[k], v[k], l2[k], beta[k], residual,
+            )
+            worst = larger(worst, met)
+        if worst <= target and not support_only:
+            break
+        support_only = worst > target
+    for i in range(residual.size):
+        residual[i] += lift
+    return epochs

@@ -50,8 +50,11 @@ def ncvpath(
 
     Parameters
     ----------
-    X : array, DataFrame or list of rows, n x p
-        Never modified; not copied when it is Fortran-ordered float64.
+    X : array, scipy.sparse matrix, DataFrame or list of rows, n x p
+        Never modified; not copied when it is Fortran-ordered float64. A sparse matrix
+        or array is never filled in: CSC in float64 with sorted 32-bit indices is used
+        as it is, other formats and types are converted once, and so is a DataFrame
+        with sparse columns only.
     y : array, Series, list or one-column frame, length n
         Rows of X and y are matched by position.
     penalty : {"MCP", "SCAD", "lasso", "logsum", "capped"}

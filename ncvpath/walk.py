@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .dense import DenseMatrix
 from .fits import Fit
 from .solver import MARGIN, Limits, Status, Work, rest, solve
 from .working_set import default_n_added
@@ -90,12 +91,14 @@ def take_steps(problem, state, lambdas, limits):
 
 
 def may_be_easy(state, limits):
-    """Whether compiled code may try: with a small X, an earlier lambda, and patience.
+    """Whether compiled code may try: with a small dense X, an earlier lambda, and
+    patience.
 
     A tight limit on sweeps is for the solver to keep.
     """
+    dense = isinstance(state.certificates.design.matrix, DenseMatrix)
     asked = limits.working_set == "fireworks" and limits.max_epochs >= 1000
-    return asked and state.certificates.small and state.lam < np.inf
+    return dense and asked and state.certificates.small and state.lam < np.inf
 
 
 def finished_step(problem, state, lam, status, violation, work):

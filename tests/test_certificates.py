@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from conftest import draw
 
-from ncvpath import dense, kernels, ncvpath
+from ncvpath import certificates as room
+from ncvpath import kernels, ncvpath
 from ncvpath.certificates import Certificates
 from ncvpath.dense import dense_matrix
 from ncvpath.design import Design, make_design
@@ -48,7 +49,7 @@ DESIGNS = {"plain": draw, "collinear": collinear, "norms": huge_norms, "far": fa
 def watched(monkeypatch):
     """Checks every look against extended precision; counts the certified."""
     counts = {"certified": 0, "checked": 0, "incomplete": 0, "by gram": 0}
-    monkeypatch.setattr(dense, "SMALL", 0)
+    monkeypatch.setattr(room, "SMALL", 0)
     look = Certificates.look
 
     def checked_look(self, fit, member, factor, level, tol):
@@ -180,7 +181,7 @@ def test_a_look_ends_with_those_who_object(watched):
 
 
 def test_every_column_that_is_correlated_is_counted(monkeypatch):
-    monkeypatch.setattr(dense, "SMALL", 0)
+    monkeypatch.setattr(room, "SMALL", 0)
     touched, correlate = [], Design.correlate
 
     def counted(self, residual, features=None):

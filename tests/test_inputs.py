@@ -141,8 +141,6 @@ BAD_X = {
     "a masked array": (
         lambda X: np.ma.masked_array(X, X > 0), ["X must not be a masked array"]
     ),
-    "a sparse matrix": (sparse.csr_matrix, ["X must be a 2-D numpy", "csr_matrix"]),
-    "a sparse array": (sparse.csc_array, ["X must be a 2-D numpy", "csc_array"]),
     "repeated column names": (
         lambda X: frame(X).rename(columns={"age": "dose"}),
         ["feature names must be distinct", "'dose' twice"],

@@ -92,8 +92,8 @@ def test_both_descents_reach_the_same_point(row):
     slots = np.arange(8)
     working = np.arange(8)
     kernels.descend_gram(
-        gram, working, slots, penalty, l1, v, beta, q, empty_factor(8), np.empty((8, 8)),
-        1e-12, 10_000,
+        gram, working, slots, penalty, l1, v, beta, q, empty_factor(8),
+        np.empty((8, 8)), 1e-12, 10_000,
     )
     order = np.argsort(working)
     beta, q, slots = beta[order], q[order], np.arange(8)

@@ -27,8 +27,8 @@ def step(gram, penalty, l1, beta, q, factor=None, v=None):
     new, new_q = beta.copy(), q.copy()
     v = gram.diagonal().copy() if v is None else v
     direction = np.empty(size)
-    taken = kernels.newton_direction(
-        gram, size, np.arange(size), penalty, l1, v, new, new_q, factor, direction
+    taken, _ = kernels.newton_direction(
+        gram, size, np.arange(size), penalty, l1, v, new, new_q, factor, 0, direction
     )
     if taken:
         taken, _ = kernels.step_along(

@@ -5,7 +5,7 @@ import pytest
 from conftest import draw
 from oracle import Problem
 
-from ncvpath import ConvergenceWarning, dense, lambda_max, ncvpath
+from ncvpath import ConvergenceWarning, certificates, lambda_max, ncvpath
 from ncvpath.grid import approach, lambda_sequence
 from ncvpath.penalties import ROWS
 
@@ -129,7 +129,7 @@ def test_a_tolerance_below_rounding_is_said_and_ends():
 
 
 def test_screening_says_what_happened(monkeypatch):
-    monkeypatch.setattr(dense, "SMALL", 0)
+    monkeypatch.setattr(certificates, "SMALL", 0)
     X, y = draw(200, 800, seed=5)
     table = ncvpath(X, y, penalty="lasso", nlambda=50).screening
     accounted = table["certified"] + table["checked"] + table["working_set"]
@@ -159,7 +159,7 @@ def latent(n, p, factors, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_lambda_ends_above_its_warm_start(monkeypatch, penalty, seed):
     """Descent from the last solution: an estimate must never pass for a gradient."""
-    monkeypatch.setattr(dense, "SMALL", 0)
+    monkeypatch.setattr(certificates, "SMALL", 0)
     X, y = latent(60, 1500, 15, seed)
     path = ncvpath(X, y, penalty=penalty, nlambda=60, lambda_min_ratio=0.01)
     problem = Problem(X, y, penalty=penalty)
@@ -170,7 +170,7 @@ def test_no_lambda_ends_above_its_warm_start(monkeypatch, penalty, seed):
 
 
 def test_violations_of_failures_are_measured_over_all_features(monkeypatch):
-    monkeypatch.setattr(dense, "SMALL", 0)
+    monkeypatch.setattr(certificates, "SMALL", 0)
     X, y = latent(60, 800, 15, 7)
     with pytest.warns(ConvergenceWarning):
         path = ncvpath(X, y, penalty="MCP", nlambda=40, max_epochs=3, n_added=1)
@@ -191,7 +191,7 @@ def test_redundant_unpenalised_columns_do_not_disturb_convex_min():
 
 @every_penalty
 def test_what_rows_without_weight_hold_does_not_matter(monkeypatch, penalty):
-    monkeypatch.setattr(dense, "SMALL", 0)
+    monkeypatch.setattr(certificates, "SMALL", 0)
     X, y = draw(60, 40, seed=9)
     weights = np.r_[np.zeros(5), np.ones(55)]
     wild_X, wild_y = X.copy(), y.copy()

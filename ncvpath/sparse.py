@@ -1,0 +1,197 @@
+"""A sparse matrix: column after column, only what is not zero.
+
+Nothing is ever filled in. A column with implicit zeros is centred by what its mean adds
+to each sum, so that an operation costs what the columns hold.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from types import ModuleType
+
+import numpy as np
+
+from .sparse_inputs import Columns
+from .threads import Crew
+
+# Entries in a piece of X that one thread works on at a time.
+PIECE = 1 << 17
+# Entries below which one thread is done before another has woken up.
+ALONE = 1 << 18
+# Parts of the rows of X in which products of columns are computed, at most, each with
+# a result of its own, and numbers in those results together.
+PARTS = 4
+RESULTS = 1 << 25
+
+
+@dataclass(frozen=True)
+class SparseMatrix:
+    """Sorted float64 columns, as the door has let them in."""
+
+    X: Columns
+    entries: tuple  # data, indices, indptr: what every kernel begins with
+    crew: Crew
+    kernels: ModuleType  # the compiled code
+
+    @property
+    def nbytes(self):
+        """Memory that X takes."""
+        return sum(array.nbytes for array in self.entries)
+
+    @property
+    def size(self):
+        """Numbers that a pass over X reads."""
+        return self.X.data.size + self.X.shape[1]
+
+    def work(self, features):
+        """Numbers that these columns hold, each with its end."""
+        return int(self._counts(features).sum()) + features.size
+
+    def measure(self, weights, intercept):
+        """Mean, root mean square about it and largest distance from it, by column."""
+        center, scale, peak = np.empty((3, self.X.shape[1]))
+        counted = np.count_nonzero(weights)
+
+        def one_piece(piece):
+            self.kernels.measure_sparse(
+                *self.entries, piece.start, weights, counted, intercept,
+                center[piece], scale[piece], peak[piece],
+            )
+
+        self.crew.run(one_piece, balanced(np.diff(self.X.indptr)))
+        return center, scale, peak
+
+    def measure_without(self, rows, total, weights, intercept):
+        """The same for part of the rows; measuring is cheap here."""
+        return self.measure(weights, intercept)
+
+    def blur(self, center, scale):
+        """How many times larger than |x_j| a column is before it is centred, at most.
+
+        Rounding in sums is relative to what is summed.
+        """
+        varies = scale > 0
+        left = self._left(np.flatnonzero(varies), center)
+        return 1.0 + np.max(np.abs(left) / scale[varies], initial=0.0)
+
+    def correlate(self, vectors, centers, features):
+        """Inner products of vectors and centred columns, |vectors| x |features|."""
+        out = np.empty((len(vectors), features.size))
+        sums = vectors.sum(axis=1)
+
+        def one_piece(piece):
+            self.kernels.sparse_dots(
+                *self.entries, features, piece.start, piece.stop, centers, vectors,
+                sums, out,
+            )
+
+        self.crew.run(one_piece, balanced(self._counts(features)))
+        return out
+
+    def gram(self, rows, columns, weights, center, scale):
+        """Weighted products of standardized columns, |rows| x |columns|."""
+        parts = equal_slices(weights.size, min(self.work(rows) // PIECE, PARTS))
+        width = max(RESULTS // (len(parts) * max(rows.size, 1)), 1)
+        out = np.empty((rows.size, columns.size))
+        for left in range(0, columns.size, width):
+            chunk = slice(left, left + width)
+            out[:, chunk] = self._products(rows, columns[chunk], weights, center, parts)
+        # What is centred in the sums: <x_a - c_a, x_b - c_b> = <x_a, x_b> - c_a c_b.
+        out -= np.outer(self._left(rows, center), self._left(columns, center))
+        out /= scale[rows, None]
+        out /= scale[columns]
+        return out
+
+    def _products(self, rows, columns, weights, center, parts):
+        """Weighted products of entries: each part of the rows of X apart, then all."""
+        out = np.zeros((len(parts), rows.size, columns.size))
+        before = rows.size - columns.size
+        same = before >= 0 and np.array_equal(rows[before:], columns)
+        twin = before if same else rows.size
+
+        def one_part(k):
+            self.kernels.sparse_products(
+                *self.entries, rows, columns, twin, weights, center, parts[k].start,
+                parts[k].stop, out[k],
+            )
+
+        self.crew.run(one_part, range(len(parts)))
+        for part in out[1:]:
+            out[0] += part
+        for k in range(rows.size - twin):  # what is beyond the diagonal
+            out[0, twin + k, k + 1 :] = out[0, twin + k + 1 :, k]
+        return out[0]
+
+    def subtract(self, features, center, steps, out):
+        """Take (X_A - center_A) steps from out."""
+        n = self.X.shape[0]
+
+        def one_piece(piece):
+            self.kernels.subtract_sparse(
+                *self.entries, n, features, center, steps, piece.start, out[piece]
+            )
+
+        self.crew.run(one_piece, equal_slices(n, (self.work(features) + n) // PIECE))
+
+    def columns(self, features, center, scale):
+        """The standardized columns, n x |features|."""
+        out = np.empty((self.X.shape[0], features.size))
+        data, indices, indptr = self.entries
+        for k, j in enumerate(features):
+            column = slice(indptr[j], indptr[j + 1])
+            out[:, k] = -center[j] / scale[j]
+            out[indices[column], k] = (data[column] - center[j]) / scale[j]
+        return out
+
+    def predict(self, rows, features, beta):
+        """X[rows, features] @ beta, for X as the user gave it."""
+        return self.X.to_scipy()[:, features][rows] @ beta
+
+    def descend(self, *arguments):
+        """Coordinate descent with residual updates."""
+        return self.kernels.descend_sparse(*self.entries, *arguments)
+
+    def _counts(self, features):
+        """Entries of some columns."""
+        return self.X.indptr[features + 1] - self.X.indptr[features]
+
+    def _left(self, features, center):
+        """What is left of the means of columns after their entries are centred.
+
+        Only a column without implicit zeros has its entries centred.
+        """
+        full = self._counts(features) == self.X.shape[0]
+        return np.where(full, 0.0, center[features])
+
+
+def balanced(counts):
+    """Fixed slices of range(counts.size), about PIECE entries each."""
+    if counts.sum() + counts.size <= ALONE:
+        return (slice(0, counts.size),)
+    ends = np.cumsum(counts + 1)  # an empty column too takes a moment
+    cuts = np.searchsorted(ends, np.arange(PIECE, ends[-1], PIECE)) + 1
+    cuts = np.unique(np.concatenate([[0], cuts, [counts.size]])).tolist()
+    return [slice(*pair) for pair in pairwise(cuts)]
+
+
+def equal_slices(length, count):
+    """That many slices of range(length), or one."""
+    cuts = np.linspace(0, length, max(min(count, length), 1) + 1).astype(int).tolist()
+    return [slice(*pair) for pair in pairwise(cuts)]
+
+
+def sparse_matrix(X, crew):
+    """Clean columns as the design sees them."""
+    from . import kernels  # numba loads here: at the first fit, not at import
+
+    indices = X.indices
+    if indices.dtype == np.int32:
+        indices = indices.view(np.uint32)  # faster as subscripts
+    entries = tuple(read_only(array) for array in (X.data, indices, X.indptr))
+    return SparseMatrix(X, entries, crew, kernels)
+
+
+def read_only(array):
+    """A view for kernels, which are compiled for arrays that nobody writes to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,212 @@
+"""The door for sparse matrices: clean columns, or a ValueError that names argument,
+rule and value before anything is read past its end.
+
+scipy's matrices and arrays of any format are recognised by what they have, and so are
+pandas frames with sparse columns only. What is CSC with sorted indices and float64
+already is used as it is; all else is converted once.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+SCAN = 1 << 20  # entries looked at together
+COMPRESSED = ("csc", "csr", "bsr")
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A sparse matrix, column after column, rows sorted within each.
+
+    Column j has data[i] in row indices[i], for i from indptr[j] up to indptr[j + 1].
+    """
+
+    data: np.ndarray  # float64
+    indices: np.ndarray  # int32 where n allows, else int64
+    indptr: np.ndarray  # p + 1, int64
+    shape: tuple[int, int]
+
+    @property
+    def arrays(self):
+        """The three arrays."""
+        return self.data, self.indices, self.indptr
+
+    def to_scipy(self, copy=False):
+        """The same for scipy, without a copy of the entries unless asked for."""
+        from scipy.sparse import csc_array
+
+        return csc_array(self.arrays, shape=self.shape, copy=copy)
+
+    def __matmul__(self, beta):
+        """The product with sparse coefficients, p x K, as an array."""
+        used = np.unique(beta.indices)
+        return self.to_scipy()[:, used] @ beta[used].toarray()
+
+
+def is_sparse(X):
+    """A scipy.sparse matrix or array, recognised without importing scipy."""
+    return hasattr(X, "tocsc") and hasattr(X, "format")
+
+
+def is_sparse_frame(frame):
+    """Whether a pandas frame has sparse columns only."""
+    kinds = [hasattr(d, "subtype") and hasattr(d, "fill_value") for d in frame.dtypes]
+    return bool(kinds) and all(kinds)
+
+
+def sparse_columns(name, X):
+    """Clean columns of a scipy.sparse matrix or array, which is not modified."""
+    if len(X.shape) != 2 or 0 in X.shape:
+        raise ValueError(
+            f"{name} must have a row and a column at least; got shape {X.shape}"
+        )
+    if X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be real numbers; got dtype {X.dtype} from {type(X).__name__}"
+        )
+    if X.format in COMPRESSED:
+        check_compressed(name, X)
+    else:
+        X = X.tocoo()
+        check_coordinates(name, X)
+    if X.format != "csc":
+        X = X.astype(np.float64, copy=False).tocsc()
+    return clean(name, X.data, X.indices, X.indptr, X.shape)
+
+
+def frame_columns(name, frame):
+    """Clean columns of a frame with sparse columns only, none of which is filled in."""
+    values, rows = [], []
+    for _, series in frame.items():
+        array = series.array
+        if array.fill_value == 0:
+            values.append(array.sp_values)
+            rows.append(array.sp_index.to_int_index().indices)
+        else:  # what pandas leaves out is not zero: this column alone in full
+            column = np.asarray(array, dtype=np.float64)
+            rows.append(np.flatnonzero(column))
+            values.append(column[rows[-1]])
+    indptr = np.cumsum([0] + [part.size for part in values])
+    data = np.concatenate([part.astype(np.float64) for part in values])
+    names = [str(column) for column in frame.columns]
+    return clean(name, data, np.concatenate(rows), indptr, frame.shape, names)
+
+
+def check_compressed(name, X):
+    """Refuse CSC, CSR and BSR arrays that point where nothing is."""
+    high, wide = X.shape
+    if X.format == "bsr":
+        high, wide = high // X.blocksize[0], wide // X.blocksize[1]
+    major, minor = (wide, high) if X.format == "csc" else (high, wide)
+    indptr, stored = X.indptr, min(X.indices.size, X.data.shape[0])
+    if indptr.shape != (major + 1,) or X.indices.ndim != 1:
+        raise ValueError(
+            f"{name} must have an indptr of length {major + 1} and indices in one "
+            f"dimension; got shapes {indptr.shape} and {X.indices.shape}"
+        )
+    check_integers(name, "indptr", indptr)
+    if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError(
+            f"{name} must have an indptr that begins with 0 and never falls; got "
+            f"{describe_indptr(indptr)}"
+        )
+    if indptr[-1] > stored:
+        raise ValueError(
+            f"{name} must store all that its indptr announces, {indptr[-1]} entries; "
+            f"got {stored}"
+        )
+    check_range(name, X.indices[: indptr[-1]], minor)
+
+
+def describe_indptr(indptr):
+    """Where an indptr goes wrong."""
+    if indptr[0] != 0:
+        return f"indptr[0]={indptr[0]}"
+    k = int(np.argmax(indptr[1:] < indptr[:-1]))
+    return f"{indptr[k]}, {indptr[k + 1]} at position {k}"
+
+
+def check_coordinates(name, X):
+    """Refuse coordinates outside of the matrix."""
+    for indices, limit in ((X.row, X.shape[0]), (X.col, X.shape[1])):
+        if indices.shape != X.data.shape:
+            raise ValueError(
+                f"{name} must have a row and a column for each of its "
+                f"{X.data.size} entries; got {indices.size}"
+            )
+        check_range(name, indices, limit)
+
+
+def check_range(name, indices, limit):
+    """Refuse indices below 0 or from `limit` on."""
+    check_integers(name, "indices", indices)
+    for piece in stretches(indices.size):
+        part = indices[piece]
+        for extreme in (part.min(), part.max()):
+            if not 0 <= extreme < limit:
+                raise ValueError(
+                    f"{name} must have indices from 0 to {limit - 1}; got {extreme}"
+                )
+
+
+def check_integers(name, what, indices):
+    """Refuse indices that are not integers."""
+    if indices.dtype.kind not in "iu":
+        raise ValueError(f"{name} must have integer {what}; got {indices.dtype}")
+
+
+def clean(name, data, indices, indptr, shape, names=None):
+    """Columns with entries sorted, summed and finite."""
+    n, p = map(int, shape)
+    whole = np.int32 if n <= np.iinfo(np.int32).max else np.int64
+    size = int(indptr[-1])
+    columns = Columns(
+        np.ascontiguousarray(data[:size], dtype=np.float64),
+        np.ascontiguousarray(indices[:size], dtype=whole),
+        np.ascontiguousarray(indptr, dtype=np.int64),
+        (n, p),
+    )
+    if not is_sorted(columns):
+        columns = summed(columns)
+    for piece in stretches(columns.data.size):
+        bad = ~np.isfinite(columns.data[piece])
+        if bad.any():
+            place = piece.start + int(np.argmax(bad))
+            j = int(np.searchsorted(columns.indptr, place, side="right")) - 1
+            label = repr(names[j]) if names else f"number {j} (from 0)"
+            raise ValueError(
+                f"{name} must be finite; column {label} contains {columns.data[place]}"
+            )
+    return columns
+
+
+def is_sorted(columns):
+    """Whether rows rise within each column, none of them twice."""
+    for piece in stretches(columns.indices.size - 1):
+        before = columns.indices[piece]
+        after = columns.indices[piece.start + 1 : piece.stop + 1]
+        falls = after <= before
+        limits = np.searchsorted(columns.indptr, (piece.start, piece.stop), "right")
+        starts = columns.indptr[slice(*limits)]  # of columns, where rows may fall
+        falls[starts - 1 - piece.start] = False
+        if falls.any():
+            return False
+    return True
+
+
+def summed(columns):
+    """A copy with rows sorted, and entries of the same row added."""
+    matrix = columns.to_scipy(copy=True)
+    matrix.sum_duplicates()
+    return Columns(
+        matrix.data,
+        matrix.indices.astype(columns.indices.dtype, copy=False),
+        matrix.indptr.astype(np.int64),
+        columns.shape,
+    )
+
+
+def stretches(length):
+    """Slices of range(length) that are looked at together."""
+    for left in range(0, length, SCAN):
+        yield slice(left, min(left + SCAN, length))
