@@ -7,6 +7,8 @@ from numbers import Integral, Real
 import numpy as np
 
 KINDS_OF_X = "a 2-D numpy array, a pandas DataFrame or a list of rows"
+# Numbers that are left as they are: their products are taken in float64 all the same.
+SHORT = (np.float32, np.int8, np.uint8, np.int16)
 SCAN = 1 << 20  # numbers looked at together when searching for NaN
 
 
@@ -66,7 +68,7 @@ def optional(value, check):
 
 
 def matrix(name, X):
-    """A finite real matrix as Fortran-ordered float64, not copied if it is one."""
+    """A finite real matrix in Fortran order, not copied if it is one already."""
     values = real_array(name, X, KINDS_OF_X)
     if values.ndim != 2:
         raise ValueError(f"{name} must be {KINDS_OF_X}; got {values.ndim} dimension(s)")
@@ -74,7 +76,7 @@ def matrix(name, X):
         raise ValueError(
             f"{name} must have a row and a column at least; got shape {values.shape}"
         )
-    values = np.asarray(values, dtype=np.float64, order="F")
+    values = np.asarray(values, dtype=storage_type(values.dtype), order="F")
     step = max(SCAN // values.shape[0], 1)
     for left in range(0, values.shape[1], step):
         block = np.isfinite(values[:, left : left + step]).all(axis=0)
@@ -85,6 +87,11 @@ def matrix(name, X):
             label = repr(names[j]) if names else f"number {j} (from 0)"
             raise ValueError(f"{name} must be finite; column {label} contains {bad}")
     return values
+
+
+def storage_type(dtype):
+    """The type in which numbers of this type are kept: float64, if not a short one."""
+    return dtype if dtype in SHORT else np.dtype(np.float64)
 
 
 def real_array(name, x, kinds="a dense array of numbers"):

@@ -80,6 +80,7 @@ class OnDisk(NamedTuple):
     """A matrix in a file, column after column."""
 
     file: str
+    dtype: np.dtype
     shape: tuple[int, int]
 
 
@@ -114,7 +115,7 @@ def task(X, data, settings, train, test, judge):
 @lru_cache(maxsize=1)
 def opened(where):
     """The matrix in a file, mapped once per process."""
-    mapped = np.memmap(where.file, dtype=float, mode="r", shape=where.shape, order="F")
+    mapped = np.memmap(where.file, where.dtype, "r", shape=where.shape, order="F")
     return np.asarray(mapped)
 
 
@@ -132,7 +133,7 @@ def shipped(X, executor):
         os.close(handle)
         try:
             X.ravel(order="F").tofile(file)
-            yield OnDisk(file, X.shape)
+            yield OnDisk(file, X.dtype, X.shape)
         finally:
             with suppress(OSError):  # where a worker still has it open
                 os.unlink(file)

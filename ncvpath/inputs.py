@@ -31,7 +31,7 @@ WORKING_SETS = ("fireworks", "full")
 class Data:
     """X and y as the fit needs them."""
 
-    X: np.ndarray  # n x p, float64, Fortran order; the user's own memory if it can be
+    X: np.ndarray  # n x p, Fortran order; the user's own memory if it can be
     y: np.ndarray  # n, float64
     weights: np.ndarray  # n, sum 1
     weighted: bool  # whether they were given

@@ -1,8 +1,26 @@
 """The kinds of X, and who takes care of each."""
 
+import numpy as np
+
 from .dense import dense_matrix
+from .threads import Crew
+
+# Numbers in X that are sooner converted to float64 than kernels compiled for their
+# type; compiled code takes small float64 problems in its stride (walk.py).
+SMALL = 2_000_000
 
 
 def open_matrix(X, crew):
     """The matrix for what the door has let in (inputs.py)."""
+    if X.size < SMALL:
+        X = np.asarray(X, dtype=np.float64, order="F")
     return dense_matrix(X, crew)
+
+
+def product(X, beta):
+    """X @ beta for sparse coefficients; of short numbers, only the columns in use."""
+    if X.dtype == np.float64:
+        return X @ beta
+    used = np.unique(beta.indices)
+    rows = np.arange(X.shape[0])
+    return open_matrix(X, Crew(1)).predict(rows, used, beta[used].toarray())

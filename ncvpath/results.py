@@ -12,6 +12,7 @@ import numpy as np
 from . import criteria, printing, storage
 from .checks import matrix, one_of
 from .inputs import check_response, match_columns
+from .matrices import product
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -294,7 +295,7 @@ class NcvPath:
         X = matrix("X", X)
         if X.shape[1] != self.p:
             raise ValueError(f"X must have {self.p} columns; got {X.shape[1]}")
-        fitted = X @ (self.beta @ mix) + self.intercept @ mix
+        fitted = product(X, self.beta @ mix) + self.intercept @ mix
         return fitted[:, 0] if single else fitted
 
     def _by_lambda(self, values, name):

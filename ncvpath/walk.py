@@ -92,10 +92,13 @@ def take_steps(problem, state, lambdas, limits):
 def may_be_easy(state, limits):
     """Whether compiled code may try: with a small X, an earlier lambda, and patience.
 
-    A tight limit on sweeps is for the solver to keep.
+    A tight limit on sweeps is for the solver to keep. The code is long, and compiled
+    for float64 in memory only.
     """
     asked = limits.working_set == "fireworks" and limits.max_epochs >= 1000
-    return asked and state.certificates.small and state.lam < np.inf
+    at_hand = getattr(state.fit.design.matrix, "flat", None)
+    known = at_hand is not None and at_hand.dtype == np.float64
+    return asked and known and state.certificates.small and state.lam < np.inf
 
 
 def finished_step(problem, state, lam, status, violation, work):
