@@ -17,6 +17,8 @@ import numpy as np
 EPS = np.finfo(float).eps
 # Numbers in X below which looking at all of it is cheaper than thinking about it.
 SMALL = 2_000_000
+# Bytes that references may take, as long as there are a few.
+ROOM = 1 << 27
 # A residual this close to the span of the references teaches nothing, and dividing by
 # what is left of it would turn rounding into a direction.
 NEGLIGIBLE = 1e-7
@@ -36,7 +38,8 @@ class Certificates:
 
     def __init__(self, design):
         self.design = design
-        self.capacity = int(np.clip(design.n // 25, 4, 32))
+        room = ROOM // (8 * (design.n + design.p))
+        self.capacity = int(np.clip(min(design.n // 25, room), 4, 32))
         self.count = 0  # references
         self.directions = np.empty((self.capacity, design.n))
         self.correlations = np.empty((self.capacity, design.p))

@@ -6,9 +6,19 @@ from numbers import Integral, Real
 
 import numpy as np
 
-KINDS_OF_X = "a 2-D numpy array, a pandas DataFrame or a list of rows"
-# Numbers that are left as they are: their products are taken in float64 all the same.
-SHORT = (np.float32, np.int8, np.uint8, np.int16)
+from .columns import (
+    Columns,
+    first_not_finite,
+    is_sliceable,
+    mapping,
+    missing_bytes,
+    storage_type,
+)
+from .threads import Crew
+
+KINDS_OF_X = (
+    "a 2-D numpy array, a pandas DataFrame, a list of rows or an array on disk"
+)
 SCAN = 1 << 20  # numbers looked at together when searching for NaN
 
 
@@ -67,8 +77,16 @@ def optional(value, check):
     return None if value is None else check(value)
 
 
-def matrix(name, X):
-    """A finite real matrix in Fortran order, not copied if it is one already."""
+def matrix(name, X, features=None):
+    """A finite real matrix in Fortran order, not copied if it is one already.
+
+    What is on disk stays there, as `Columns`; `features` are then those that will be
+    read, if not all.
+    """
+    if is_on_disk(X):
+        X = on_disk(name, X)
+        if isinstance(X, Columns):
+            return finite_columns(name, X, features)
     values = real_array(name, X, KINDS_OF_X)
     if values.ndim != 2:
         raise ValueError(f"{name} must be {KINDS_OF_X}; got {values.ndim} dimension(s)")
@@ -89,9 +107,45 @@ def matrix(name, X):
     return values
 
 
-def storage_type(dtype):
-    """The type in which numbers of this type are kept: float64, if not a short one."""
-    return dtype if dtype in SHORT else np.dtype(np.float64)
+def is_on_disk(X):
+    """Whether X is an array in a file, to be read as it is needed."""
+    if isinstance(X, np.ndarray):
+        masked = isinstance(X, np.ma.MaskedArray)
+        return mapping(X) is not None and not masked
+    return is_sliceable(X) and not (hasattr(X, "tocsc") or hasattr(X, "dask"))
+
+
+def on_disk(name, X):
+    """An array in a file: mapped as it is, if it can be, or column by column."""
+    if X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be real numbers; got dtype {X.dtype} from {type(X).__name__}"
+        )
+    if len(X.shape) != 2 or 0 in X.shape:
+        return np.asarray(X)  # refused as any other array
+    if isinstance(X, np.ndarray):
+        X, lost = np.asarray(X), missing_bytes(X)
+        if lost:
+            raise ValueError(
+                f"{name} must be all in its file; {lost} bytes of it are beyond the "
+                "end: the file has been cut since it was opened"
+            )
+        if X.flags.f_contiguous and X.dtype == storage_type(X.dtype):
+            return X
+    return Columns(X)
+
+
+def finite_columns(name, columns, features):
+    """Columns that are not at hand, after a look at their entries."""
+    if features is not None:
+        features = features[features < columns.shape[1]]
+    found = first_not_finite(columns, Crew(1), features)
+    if found:
+        raise ValueError(
+            f"{name} must be finite; column number {found[0]} (from 0) contains "
+            f"{found[1]}"
+        )
+    return columns
 
 
 def real_array(name, x, kinds="a dense array of numbers"):

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .columns import Columns
 from .fold_fits import fit_fold
 from .threads import Crew, working
 
@@ -132,7 +133,9 @@ def shipped(X, executor):
         handle, file = tempfile.mkstemp(suffix=".ncvpath")
         os.close(handle)
         try:
-            X.ravel(order="F").tofile(file)
+            with open(file, "wb") as stream:
+                for block in X.blocks() if isinstance(X, Columns) else [X]:
+                    block.ravel(order="F").tofile(stream)
             yield OnDisk(file, X.dtype, X.shape)
         finally:
             with suppress(OSError):  # where a worker still has it open

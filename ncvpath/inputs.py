@@ -20,6 +20,7 @@ from .checks import (
     real_array,
     vector,
 )
+from .columns import Columns
 from .penalties import PENALTIES, ROWS, Row
 from .threads import available_cores
 
@@ -31,7 +32,7 @@ WORKING_SETS = ("fireworks", "full")
 class Data:
     """X and y as the fit needs them."""
 
-    X: np.ndarray  # n x p, Fortran order; the user's own memory if it can be
+    X: np.ndarray | Columns  # n x p, Fortran order; the user's own if it can be
     y: np.ndarray  # n, float64
     weights: np.ndarray  # n, sum 1
     weighted: bool  # whether they were given
@@ -188,8 +189,10 @@ def _numbered(p):
 
 
 def _feature_names(given, own, p):
+    if given is None and own is None:
+        return _numbered(p)
     if given is None:
-        names = own if own is not None else _numbered(p)
+        names = own
     elif isinstance(given, str) or not hasattr(given, "__iter__"):
         raise ValueError(f"feature_names must be a list of names; got {given!r}")
     else:

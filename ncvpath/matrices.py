@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .blocks import BlockedMatrix
+from .columns import Columns
 from .dense import dense_matrix
 from .threads import Crew
 
@@ -12,14 +14,18 @@ SMALL = 2_000_000
 
 def open_matrix(X, crew):
     """The matrix for what the door has let in (inputs.py)."""
+    on_disk = isinstance(X, Columns)
     if X.size < SMALL:
-        X = np.asarray(X, dtype=np.float64, order="F")
+        X = X.fetch(np.arange(X.shape[1])) if on_disk else X
+        return dense_matrix(np.asarray(X, dtype=np.float64, order="F"), crew)
+    if on_disk:
+        return BlockedMatrix(X, crew)
     return dense_matrix(X, crew)
 
 
 def product(X, beta):
-    """X @ beta for sparse coefficients; of short numbers, only the columns in use."""
-    if X.dtype == np.float64:
+    """X @ beta for sparse coefficients; only columns in use are copied or read."""
+    if isinstance(X, np.ndarray) and X.dtype == np.float64:
         return X @ beta
     used = np.unique(beta.indices)
     rows = np.arange(X.shape[0])

@@ -292,10 +292,11 @@ class NcvPath:
     def _fitted(self, X, lam, which):
         """Fitted values for X with the columns of the fit, in its order."""
         mix, _, single = self._query(lam, which)
-        X = matrix("X", X)
+        beta = self.beta @ mix
+        X = matrix("X", X, np.unique(beta.indices))
         if X.shape[1] != self.p:
             raise ValueError(f"X must have {self.p} columns; got {X.shape[1]}")
-        fitted = product(X, self.beta @ mix) + self.intercept @ mix
+        fitted = product(X, beta) + self.intercept @ mix
         return fitted[:, 0] if single else fitted
 
     def _by_lambda(self, values, name):

@@ -8,7 +8,7 @@ import pytest
 from conftest import draw
 
 from ncvpath import cv_ncvpath, matrices, ncvpath
-from ncvpath.checks import SHORT
+from ncvpath.columns import SHORT
 from ncvpath.dense import dense_matrix
 from ncvpath.design import make_design
 from ncvpath.inputs import check_data
