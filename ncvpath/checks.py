@@ -2,6 +2,7 @@
 argument, rule and value."""
 
 import sys
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
@@ -14,10 +15,11 @@ from .columns import (
     missing_bytes,
     storage_type,
 )
+from .distributed import DaskColumns, is_dask
 from .threads import Crew
 
 KINDS_OF_X = (
-    "a 2-D numpy array, a pandas DataFrame, a list of rows or an array on disk"
+    "a 2-D numpy or dask array, a pandas DataFrame, a list of rows or an array on disk"
 )
 SCAN = 1 << 20  # numbers looked at together when searching for NaN
 
@@ -80,9 +82,11 @@ def optional(value, check):
 def matrix(name, X, features=None):
     """A finite real matrix in Fortran order, not copied if it is one already.
 
-    What is on disk stays there, as `Columns`; `features` are then those that will be
-    read, if not all.
+    What is on disk or on a cluster stays there, as `Columns` or `DaskColumns`;
+    `features` are then those that will be read, if not all.
     """
+    if is_dask(X):
+        return finite_columns(name, whole_columns(name, X, features), features)
     if is_on_disk(X):
         X = on_disk(name, X)
         if isinstance(X, Columns):
@@ -115,12 +119,43 @@ def is_on_disk(X):
     return is_sliceable(X) and not (hasattr(X, "tocsc") or hasattr(X, "dask"))
 
 
-def on_disk(name, X):
-    """An array in a file: mapped as it is, if it can be, or column by column."""
+def whole_columns(name, X, features):
+    """A dask array, in chunks of whole columns."""
+    real_type(name, X)
+    if len(X.shape) != 2:
+        raise ValueError(f"{name} must be {KINDS_OF_X}; got {X.ndim} dimension(s)")
+    if np.isnan(X.shape).any():
+        raise ValueError(
+            f"{name} must have chunks of known size; got shape {X.shape} (call its "
+            "compute_chunk_sizes() first)"
+        )
+    if 0 in X.shape:
+        raise ValueError(
+            f"{name} must have a row and a column at least; got shape {X.shape}"
+        )
+    if len(X.chunks[0]) > 1:
+        if features is None:
+            warnings.warn(
+                f"{name} has {len(X.chunks[0])} chunks of rows; it is rechunked to "
+                "whole columns, which moves all of it",
+                UserWarning,
+                stacklevel=5,
+            )
+        X = X.rechunk({0: -1, 1: "auto"})
+    return DaskColumns(X)
+
+
+def real_type(name, X):
+    """An error where the entries are no real numbers."""
     if X.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must be real numbers; got dtype {X.dtype} from {type(X).__name__}"
         )
+
+
+def on_disk(name, X):
+    """An array in a file: mapped as it is, if it can be, or column by column."""
+    real_type(name, X)
     if len(X.shape) != 2 or 0 in X.shape:
         return np.asarray(X)  # refused as any other array
     if isinstance(X, np.ndarray):

@@ -56,6 +56,11 @@ class Design:
         """Features."""
         return self.center.size
 
+    @property
+    def round_trips(self):
+        """How often a cluster was asked so far; None if there is none."""
+        return getattr(self.matrix, "round_trips", None)
+
     def correlate(self, residual, features=None):
         """<x_j, residual> for every feature, or for some."""
         if features is None:

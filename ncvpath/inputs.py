@@ -21,6 +21,7 @@ from .checks import (
     vector,
 )
 from .columns import Columns
+from .distributed import DaskColumns
 from .penalties import PENALTIES, ROWS, Row
 from .threads import available_cores
 
@@ -32,7 +33,7 @@ WORKING_SETS = ("fireworks", "full")
 class Data:
     """X and y as the fit needs them."""
 
-    X: np.ndarray | Columns  # n x p, Fortran order; the user's own if it can be
+    X: np.ndarray | Columns | DaskColumns  # n x p; the user's own if it can be
     y: np.ndarray  # n, float64
     weights: np.ndarray  # n, sum 1
     weighted: bool  # whether they were given

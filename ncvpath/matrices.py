@@ -5,6 +5,7 @@ import numpy as np
 from .blocks import BlockedMatrix
 from .columns import Columns
 from .dense import dense_matrix
+from .distributed import DaskColumns
 from .threads import Crew
 
 # Numbers in X that are sooner converted to float64 than kernels compiled for their
@@ -14,6 +15,8 @@ SMALL = 2_000_000
 
 def open_matrix(X, crew):
     """The matrix for what the door has let in (inputs.py)."""
+    if isinstance(X, DaskColumns):
+        return BlockedMatrix(X, crew)
     on_disk = isinstance(X, Columns)
     if X.size < SMALL:
         X = X.fetch(np.arange(X.shape[1])) if on_disk else X

@@ -204,6 +204,9 @@ def assemble(problem, data, settings, steps, stopped, edge, X, y):
     null_loss = design.n * (design.weights @ problem.response**2)
     violation = column("violation")
     names = data.names
+    counted = [name for name in Work.__dataclass_fields__ if name != "round_trips"]
+    if design.round_trips is not None:
+        counted.append("round_trips")
     return NcvPath(
         lambdas=column("lam"),
         intercept=intercept if settings.intercept else np.zeros(len(steps)),
@@ -232,7 +235,7 @@ def assemble(problem, data, settings, steps, stopped, edge, X, y):
         weights=data.weights if data.weighted else None,
         work={
             key: np.array([getattr(step.work, key) for step in steps])
-            for key in Work.__dataclass_fields__
+            for key in counted
         },
         X=X,
         y=y,

@@ -67,7 +67,7 @@ def walk(problem, state, lambdas, hidden, settings, tick):
 
 def take_steps(problem, state, lambdas, limits):
     """One finished step after another: easy ones many at a time, others singly."""
-    done = 0
+    done, trips = 0, 0
     while done < lambdas.size:
         lam, spent = lambdas[done], 0
         if lam >= problem.lambda_max * (1 - SAME_LAMBDA):
@@ -85,7 +85,10 @@ def take_steps(problem, state, lambdas, limits):
             if spent:  # on a round that led nowhere
                 outcome[-1].rounds += 1
                 outcome[-1].checked += problem.design.p
-        yield finished_step(problem, state, lam, *outcome)
+        step = finished_step(problem, state, lam, *outcome)
+        so_far = problem.design.round_trips or 0
+        step.work.round_trips, trips = so_far - trips, so_far
+        yield step
         done += 1
 
 
