@@ -125,7 +125,7 @@ class BlockedMatrix:
         return self.source.each(task, features, by_feature, self.crew, *shared)
 
     def _batches(self, features, most=None):
-        for batch in batches(self.source, features, most):
+        for batch in batches(self.source, features, self.crew, most):
             self.trips += 1
             yield batch
 

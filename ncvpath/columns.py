@@ -93,59 +93,62 @@ class Columns:
 
         The last axis of `by_feature`, if any, follows `features`.
         """
-        for some, block in batches(self, features):
+        for some, block in batches(self, features, crew):
             share = None if by_feature is None else np.take(by_feature, some, axis=-1)
             yield some, task(dense_matrix(block, crew), share, *shared)
 
-    def blocks(self):
+    def blocks(self, crew):
         """All columns, a block at a time."""
-        return (block for _, block in batches(self, np.arange(self.shape[1])))
+        return (block for _, block in batches(self, np.arange(self.shape[1]), crew))
 
-    def fetch(self, features):
+    def fetch(self, features, crew):
         """The columns of ascending features, at most `width` of them."""
         first, last = features[0], features[-1]
         if last - first + 1 == features.size:
-            return self._read(first, last + 1)
+            return self._read(first, last + 1, crew)
         if isinstance(self.X, np.ndarray):  # a jump costs nothing
-            return in_columns(self.X[:, features], self.dtype)
+            return in_columns(self.X[:, features], self.dtype, crew)
         out = np.empty((self.shape[0], features.size), dtype=self.dtype, order="F")
         # Blocks have fixed borders, so that a run of features spans one at most.
         far = (np.diff(features) > self.gap) | (np.diff(features // self.width) > 0)
         for run in np.split(np.arange(features.size), np.flatnonzero(far) + 1):
             first, last = features[run[0]], features[run[-1]]
-            out[:, run] = self._read(first, last + 1)[:, features[run] - first]
+            out[:, run] = self._read(first, last + 1, crew)[:, features[run] - first]
         return out
 
-    def _read(self, first, last):
+    def _read(self, first, last, crew):
         block = np.asarray(self.X[:, int(first) : int(last)])
         if block.shape != (self.shape[0], last - first):
             raise ValueError(
                 f"X[:, {first}:{last}] must have shape "
                 f"{(self.shape[0], int(last - first))}; got {block.shape}"
             )
-        return in_columns(block, self.dtype)
+        return in_columns(block, self.dtype, crew)
 
 
-def in_columns(block, dtype):
+def in_columns(block, dtype, crew):
     """A Fortran-ordered array of that type."""
     if block.flags.f_contiguous:
         return block.astype(dtype, copy=False)
     out = np.empty(block.shape, dtype=dtype, order="F")
-    for top in range(0, block.shape[0], TURNED):
-        rows = slice(top, top + TURNED)
-        for left in range(0, block.shape[1], TURNED):
-            columns = slice(left, left + TURNED)
+
+    def one_piece(left):
+        columns = slice(left, left + TURNED)
+        for top in range(0, len(block), TURNED):
+            rows = slice(top, top + TURNED)
             out[rows, columns] = block[rows, columns]
+
+    crew.run(one_piece, range(0, block.shape[1], TURNED))
     return out
 
 
-def batches(source, features, most=None):
+def batches(source, features, crew, most=None):
     """Yield positions and columns of the features, in ascending order, by blocks."""
     order = np.argsort(features, kind="stable")
     width = source.width if most is None else max(min(most, source.width), 1)
     for left in range(0, features.size, width):
         some = order[left : left + width]
-        yield some, source.fetch(features[some])
+        yield some, source.fetch(features[some], crew)
 
 
 def first_not_finite(source, crew, features=None):
@@ -157,7 +160,7 @@ def first_not_finite(source, crew, features=None):
     for some, wrong in source.each(not_finite, features, None, crew):
         if wrong.any():
             j = features[some[np.argmax(wrong)]]
-            column = source.fetch(np.array([j]))
+            column = source.fetch(np.array([j]), crew)
             return j, column[~np.isfinite(column)][0]
     return None
 

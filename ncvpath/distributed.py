@@ -39,10 +39,10 @@ class DaskColumns:
         self.X = kept_there(X, self.dtype)  # a cluster forgets what nobody refers to
         self.chunks = self.X.to_delayed().ravel()
 
-    def each(self, task, features, by_feature, _, *shared):
+    def each(self, task, features, by_feature, crew, *shared):
         """Yield positions and task(matrix, their share, *shared), chunk by chunk.
 
-        The last axis of `by_feature`, if any, follows `features`.
+        The last axis of `by_feature`, if any, follows `features`. The crew stays here.
         """
         import dask
 
@@ -57,10 +57,10 @@ class DaskColumns:
             )
         return zip(places, dask.compute(*tasks))
 
-    def fetch(self, features):
+    def fetch(self, features, crew):
         """The columns of the features."""
         out = np.empty((self.shape[0], features.size), dtype=self.dtype, order="F")
-        for some, columns in self.each(raw, features, None, None):
+        for some, columns in self.each(raw, features, None, crew):
             out[:, some] = columns
         return out
 
@@ -80,7 +80,13 @@ def on_chunk(chunk, local, dtype, task, share, shared):
     chunk = np.asarray(chunk)
     if local is not None:
         chunk = chunk[:, local]
-    return task(dense_matrix(in_columns(chunk, dtype), Crew(1)), share, *shared)
+    columns = there_in_columns(chunk, dtype)
+    return task(dense_matrix(columns, Crew(1)), share, *shared)
+
+
+def there_in_columns(chunk, dtype):
+    """A chunk as the kernels want it; workers have threads for chunks of their own."""
+    return in_columns(chunk, dtype, Crew(1))
 
 
 def raw(matrix, _):
@@ -101,7 +107,7 @@ def kept_there(X, dtype):
     room = sum(worker["memory_limit"] or 0 for worker in workers)
     if X.size * dtype.itemsize > SHARE * room:
         return X
-    return X.map_blocks(in_columns, dtype, dtype=dtype, meta=X._meta).persist()
+    return X.map_blocks(there_in_columns, dtype, dtype=dtype, meta=X._meta).persist()
 
 
 def current_client():

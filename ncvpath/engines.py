@@ -134,7 +134,7 @@ def shipped(X, executor):
         os.close(handle)
         try:
             with open(file, "wb") as stream:
-                for block in X.blocks() if isinstance(X, Columns) else [X]:
+                for block in X.blocks(Crew(1)) if isinstance(X, Columns) else [X]:
                     block.ravel(order="F").tofile(stream)
             yield OnDisk(file, X.dtype, X.shape)
         finally:

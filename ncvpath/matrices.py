@@ -19,7 +19,7 @@ def open_matrix(X, crew):
         return BlockedMatrix(X, crew)
     on_disk = isinstance(X, Columns)
     if X.size < SMALL:
-        X = X.fetch(np.arange(X.shape[1])) if on_disk else X
+        X = X.fetch(np.arange(X.shape[1]), crew) if on_disk else X
         return dense_matrix(np.asarray(X, dtype=np.float64, order="F"), crew)
     if on_disk:
         return BlockedMatrix(X, crew)
