@@ -91,6 +91,8 @@ def matrix(name, X, features=None):
         X = on_disk(name, X)
         if isinstance(X, Columns):
             return finite_columns(name, X, features)
+        if features is not None and X.ndim == 2 and X.size:
+            return finite_columns(name, Columns(X), features).X
     values = real_array(name, X, KINDS_OF_X)
     if values.ndim != 2:
         raise ValueError(f"{name} must be {KINDS_OF_X}; got {values.ndim} dimension(s)")
@@ -99,6 +101,8 @@ def matrix(name, X, features=None):
             f"{name} must have a row and a column at least; got shape {values.shape}"
         )
     values = np.asarray(values, dtype=storage_type(values.dtype), order="F")
+    if values.dtype.kind != "f":
+        return values
     step = max(SCAN // values.shape[0], 1)
     for left in range(0, values.shape[1], step):
         block = np.isfinite(values[:, left : left + step]).all(axis=0)

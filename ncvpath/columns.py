@@ -6,6 +6,7 @@ neighbours together, and never more of them than fit a block.
 """
 
 import mmap
+from numbers import Integral
 
 import numpy as np
 
@@ -83,10 +84,11 @@ class Columns:
         # Columns that are read through.
         self.gap = max(NEAR // column, NEAR_IN_ROW // X.dtype.itemsize)
         chunks = getattr(X, "chunks", None)
-        if isinstance(chunks, tuple) and len(chunks) == 2:  # they are read as a whole
-            self.gap = max(self.gap, chunks[1])
-            if chunks[1] <= self.width:
-                self.width -= self.width % chunks[1]
+        if isinstance(chunks, tuple) and isinstance(chunks[-1], Integral):
+            # Chunks are read as a whole.
+            self.gap = max(self.gap, chunks[-1])
+            if chunks[-1] <= self.width:
+                self.width -= self.width % chunks[-1]
 
     def each(self, task, features, by_feature, crew, *shared):
         """Yield positions and task(matrix, their share, *shared), block by block.

@@ -51,7 +51,11 @@ def ncvpath(
     Parameters
     ----------
     X : array, DataFrame or list of rows, n x p
-        Never modified; not copied when it is Fortran-ordered float64.
+        Never modified; not copied when it is Fortran-ordered float64 or float32, int8,
+        uint8 or int16, which are not expanded. What is on disk stays there: a
+        numpy.memmap, or anything with `shape`, `dtype` and column slices `X[:, a:b]`
+        (h5py, zarr) is read by blocks of columns. A dask array in chunks of whole
+        columns is used where its chunks are.
     y : array, Series, list or one-column frame, length n
         Rows of X and y are matched by position.
     penalty : {"MCP", "SCAD", "lasso", "logsum", "capped"}

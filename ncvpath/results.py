@@ -172,7 +172,8 @@ class NcvPath:
     def predict(self, X, lam=None, which=None) -> np.ndarray:
         """Fitted values for new rows: (n,) for one lambda, else n x L.
 
-        The columns of a frame are matched by name.
+        The columns of a frame are matched by name. Of an X on disk or on a cluster,
+        only columns with a nonzero coefficient are read.
         """
         return self._fitted(match_columns(X, self.feature_names), lam, which)
 

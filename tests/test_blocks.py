@@ -242,15 +242,17 @@ def test_the_first_column_that_is_not_finite_is_named(in_blocks, tmp_path, order
         ncvpath(X, y)
 
 
-def test_predictions_look_at_columns_in_use_only(in_blocks):
+@pytest.mark.parametrize("form", ["slices of float64", "mapped by rows",
+                                  "mapped by columns", "slices of float32"])
+def test_predictions_look_at_columns_in_use_only(in_blocks, tmp_path, form):
     X, y = draw(30, 70)
     path = ncvpath(X, y, lambda_min_ratio=0.7)
     unused = np.setdiff1d(np.arange(70), path.beta.indices)
     X[:, unused] = np.nan
-    assert np.isfinite(path.predict(Slices(X))).all()
+    assert np.isfinite(path.predict(FORMS[form](X, tmp_path))).all()
     X[2, path.beta.indices[0]] = np.nan
     with pytest.raises(ValueError, match="X must be finite; column number"):
-        path.predict(Slices(X))
+        path.predict(FORMS[form](X, tmp_path))
     with pytest.raises(ValueError, match="X must have 70 columns; got 3"):
         path.predict(Slices(np.zeros((30, 3))))
 
