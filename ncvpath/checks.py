@@ -167,7 +167,7 @@ def on_disk(name, X):
         if lost:
             raise ValueError(
                 f"{name} must be all in its file; {lost} bytes of it are beyond the "
-                "end: the file has been cut since it was opened"
+                "end: the file was truncated after it was opened"
             )
         if X.flags.f_contiguous and X.dtype == storage_type(X.dtype):
             return X

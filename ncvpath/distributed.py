@@ -107,7 +107,8 @@ def kept_there(X, dtype):
     room = sum(worker["memory_limit"] or 0 for worker in workers)
     if X.size * dtype.itemsize > SHARE * room:
         return X
-    return X.map_blocks(there_in_columns, dtype, dtype=dtype, meta=X._meta).persist()
+    meta = np.empty((0, 0), dtype=dtype)
+    return X.map_blocks(there_in_columns, dtype, meta=meta).persist()
 
 
 def current_client():
