@@ -86,7 +86,7 @@ class Columns:
         chunks = getattr(X, "chunks", None)
         if isinstance(chunks, tuple) and isinstance(chunks[-1], Integral):
             # Chunks are read as a whole.
-            self.gap = max(self.gap, chunks[-1])
+            self.gap = max(NEAR // column, chunks[-1])
             if chunks[-1] <= self.width:
                 self.width -= self.width % chunks[-1]
 
@@ -107,7 +107,7 @@ class Columns:
         """The columns of ascending features, at most `width` of them."""
         first, last = features[0], features[-1]
         if last - first + 1 == features.size:
-            return self._read(first, last + 1, crew)
+            return in_columns(self._read(first, last + 1), self.dtype, crew)
         if isinstance(self.X, np.ndarray):  # a jump costs nothing
             return in_columns(self.X[:, features], self.dtype, crew)
         out = np.empty((self.shape[0], features.size), dtype=self.dtype, order="F")
@@ -115,17 +115,17 @@ class Columns:
         far = (np.diff(features) > self.gap) | (np.diff(features // self.width) > 0)
         for run in np.split(np.arange(features.size), np.flatnonzero(far) + 1):
             first, last = features[run[0]], features[run[-1]]
-            out[:, run] = self._read(first, last + 1, crew)[:, features[run] - first]
+            out[:, run] = self._read(first, last + 1)[:, features[run] - first]
         return out
 
-    def _read(self, first, last, crew):
+    def _read(self, first, last):
         block = np.asarray(self.X[:, int(first) : int(last)])
         if block.shape != (self.shape[0], last - first):
             raise ValueError(
                 f"X[:, {first}:{last}] must have shape "
                 f"{(self.shape[0], int(last - first))}; got {block.shape}"
             )
-        return in_columns(block, self.dtype, crew)
+        return block
 
 
 def in_columns(block, dtype, crew):
