@@ -22,8 +22,8 @@ SMALL = 2_000_000
 # The share of X from which on looking at all of it, and learning from it, is worth more
 # than looking at some columns alone.
 WORTH_ALL = 0.25
-# Bytes that the references may take.
-MEMORY = 1 << 29
+# Bytes that the references may take, as long as there are a few.
+MEMORY = 1 << 28
 # A residual this close to the span of the references teaches nothing, and dividing by
 # what is left of it would turn rounding into a direction.
 NEGLIGIBLE = 1e-7

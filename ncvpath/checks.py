@@ -2,14 +2,26 @@
 argument, rule and value."""
 
 import sys
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
 
+from .columns import (
+    Columns,
+    first_not_finite,
+    is_sliceable,
+    mapping,
+    missing_bytes,
+    storage_type,
+)
+from .distributed import DaskColumns, is_dask
 from .sparse_inputs import frame_columns, is_sparse, is_sparse_frame, sparse_columns
+from .threads import Crew
 
 KINDS_OF_X = (
-    "a 2-D numpy array, a scipy.sparse matrix, a pandas DataFrame or a list of rows"
+    "a 2-D numpy or dask array, a scipy.sparse matrix, a pandas DataFrame, a list of "
+    "rows or an array on disk"
 )
 SCAN = 1 << 20  # numbers looked at together when searching for NaN
 
@@ -69,16 +81,26 @@ def optional(value, check):
     return None if value is None else check(value)
 
 
-def matrix(name, X):
-    """A finite real matrix as Fortran-ordered float64, not copied if it is one.
+def matrix(name, X, features=None):
+    """A finite real matrix in Fortran order, not copied if it is one already.
 
-    A sparse one comes as clean columns (sparse_inputs.py).
+    A sparse one comes as clean `SparseColumns`. What is on disk or on a cluster stays
+    there, as `Columns` or `DaskColumns`; `features` are then those that will be read,
+    if not all.
     """
     if is_sparse(X):
         return sparse_columns(name, X)
     if is_frame(X) and is_sparse_frame(X):
         refuse_other_columns(name, X)
         return frame_columns(name, X)
+    if is_dask(X):
+        return finite_columns(name, whole_columns(name, X, features), features)
+    if is_on_disk(X):
+        X = on_disk(name, X)
+        if isinstance(X, Columns):
+            return finite_columns(name, X, features)
+        if features is not None and X.ndim == 2 and X.size:
+            return finite_columns(name, Columns(X), features).X
     values = real_array(name, X, KINDS_OF_X)
     if values.ndim != 2:
         raise ValueError(f"{name} must be {KINDS_OF_X}; got {values.ndim} dimension(s)")
@@ -86,7 +108,9 @@ def matrix(name, X):
         raise ValueError(
             f"{name} must have a row and a column at least; got shape {values.shape}"
         )
-    values = np.asarray(values, dtype=np.float64, order="F")
+    values = np.asarray(values, dtype=storage_type(values.dtype), order="F")
+    if values.dtype.kind != "f":
+        return values
     step = max(SCAN // values.shape[0], 1)
     for left in range(0, values.shape[1], step):
         block = np.isfinite(values[:, left : left + step]).all(axis=0)
@@ -97,6 +121,78 @@ def matrix(name, X):
             label = repr(names[j]) if names else f"number {j} (from 0)"
             raise ValueError(f"{name} must be finite; column {label} contains {bad}")
     return values
+
+
+def is_on_disk(X):
+    """Whether X is an array in a file, to be read as it is needed."""
+    if isinstance(X, np.ndarray):
+        masked = isinstance(X, np.ma.MaskedArray)
+        return mapping(X) is not None and not masked
+    return is_sliceable(X) and not (hasattr(X, "tocsc") or hasattr(X, "dask"))
+
+
+def whole_columns(name, X, features):
+    """A dask array, in chunks of whole columns."""
+    real_type(name, X)
+    if len(X.shape) != 2:
+        raise ValueError(f"{name} must be {KINDS_OF_X}; got {X.ndim} dimension(s)")
+    if np.isnan(X.shape).any():
+        raise ValueError(
+            f"{name} must have chunks of known size; got shape {X.shape} (call its "
+            "compute_chunk_sizes() first)"
+        )
+    if 0 in X.shape:
+        raise ValueError(
+            f"{name} must have a row and a column at least; got shape {X.shape}"
+        )
+    if len(X.chunks[0]) > 1:
+        if features is None:
+            warnings.warn(
+                f"{name} has {len(X.chunks[0])} chunks of rows; it is rechunked to "
+                "whole columns, which moves all of it",
+                UserWarning,
+                stacklevel=5,
+            )
+        X = X.rechunk({0: -1, 1: "auto"})
+    return DaskColumns(X)
+
+
+def real_type(name, X):
+    """An error where the entries are no real numbers."""
+    if X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be real numbers; got dtype {X.dtype} from {type(X).__name__}"
+        )
+
+
+def on_disk(name, X):
+    """An array in a file: mapped as it is, if it can be, or column by column."""
+    real_type(name, X)
+    if len(X.shape) != 2 or 0 in X.shape:
+        return np.asarray(X)  # refused as any other array
+    if isinstance(X, np.ndarray):
+        X, lost = np.asarray(X), missing_bytes(X)
+        if lost:
+            raise ValueError(
+                f"{name} must be all in its file; {lost} bytes of it are beyond the "
+                "end: the file was truncated after it was opened"
+            )
+        if X.flags.f_contiguous and X.dtype == storage_type(X.dtype):
+            return X
+    return Columns(X)
+
+
+def finite_columns(name, columns, features):
+    """Columns that are not at hand, after a look at their entries."""
+    if features is not None:
+        features = features[features < columns.shape[1]]
+    found = first_not_finite(columns, Crew(1), features)
+    if found:
+        raise ValueError(
+            f"{name} must be finite; column number {found[0]} (from 0) contains "
+            f"{found[1]}"
+        )
+    return columns
 
 
 def real_array(name, x, kinds="a dense array of numbers"):

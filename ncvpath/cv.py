@@ -10,6 +10,7 @@ import numpy as np
 
 from .checks import flag, one_of
 from .cv_results import CvNcvPath
+from .distributed import DaskColumns
 from .engines import elsewhere, shipped, side_by_side
 from .fold_fits import MEASURES, Judge
 from .folds import read_folds
@@ -81,6 +82,10 @@ def cv_ncvpath(
         raise ValueError(
             "executor must be a concurrent.futures.Executor; got "
             f"{type(executor).__name__}"
+        )
+    if executor is not None and isinstance(data.X, DaskColumns):
+        raise ValueError(
+            "executor must be None where X is a dask array; its cluster does the work"
         )
     curves, judge = [], Judge(measure, keep)
     with Bar(progress) as bar, shipped(data.X, executor) as X_there:

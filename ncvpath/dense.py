@@ -1,7 +1,9 @@
-"""A dense matrix: float64, column after column in memory.
+"""A dense matrix: column after column in memory, or mapped from a file.
 
 Entries are centred before they are multiplied, which keeps all digits when a column's
-mean is far from zero.
+mean is far from zero. Centres are float64, so short entries (float32, int8 and so on)
+become float64 on their way into a product, one at a time: the kernels are compiled
+once more for each type of storage that is met.
 """
 
 from dataclasses import dataclass
@@ -18,6 +20,8 @@ PIECE = 1 << 18
 ALONE = 1 << 20
 # A spread this small compared to the mean is measured, not derived.
 LOST = 1e-10
+# Numbers that are copied together for a prediction.
+COPIED = 1 << 22
 # Rows of a product that one thread computes at a time, at least: with fewer, BLAS
 # spends its time on preparing the other factor.
 ROWS = 96
@@ -25,7 +29,7 @@ ROWS = 96
 
 @dataclass(frozen=True)
 class DenseMatrix:
-    """A Fortran-ordered float64 array."""
+    """A Fortran-ordered array of numbers the kernels can read."""
 
     X: np.ndarray  # n x p, as the user gave it
     flat: np.ndarray  # the same, column after column, a view
@@ -142,7 +146,12 @@ class DenseMatrix:
 
     def predict(self, rows, features, beta):
         """X[rows, features] @ beta, for X as the user gave it."""
-        return self.X[np.ix_(rows, features)] @ beta
+        out = np.zeros((rows.size, *beta.shape[1:]))
+        width = max(COPIED // max(rows.size, 1), 1)
+        for left in range(0, features.size, width):
+            some = slice(left, left + width)
+            out += self.X[np.ix_(rows, features[some])] @ beta[some]
+        return out
 
     def descend(self, *arguments):
         """Coordinate descent with residual updates."""
@@ -158,7 +167,7 @@ def pieces(depth, length, least=1):
 
 
 def dense_matrix(X, crew):
-    """A Fortran-ordered float64 array as the design sees it."""
+    """A Fortran-ordered array as the design sees it."""
     from . import kernels  # numba loads here: at the first fit, not at import
 
     view = X.view()

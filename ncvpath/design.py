@@ -32,9 +32,6 @@ from types import ModuleType
 
 import numpy as np
 
-from .dense import DenseMatrix
-from .sparse import SparseMatrix
-
 # A column varies only if its spread is above the rounding of its own entries.
 ROUNDING = 8 * np.finfo(float).eps
 
@@ -43,7 +40,7 @@ ROUNDING = 8 * np.finfo(float).eps
 class Design:
     """A matrix with weights of its rows, and centre and scale of its columns."""
 
-    matrix: DenseMatrix | SparseMatrix
+    matrix: object  # DenseMatrix, or one of its kind (matrices.py)
     weights: np.ndarray  # n, sum 1
     center: np.ndarray  # p
     scale: np.ndarray  # p
@@ -62,6 +59,11 @@ class Design:
     def p(self):
         """Features."""
         return self.center.size
+
+    @property
+    def round_trips(self):
+        """How often a cluster was asked so far; None if there is none."""
+        return getattr(self.matrix, "round_trips", None)
 
     def correlate(self, residual, features=None):
         """<x_j, residual> for every feature, or for some."""

@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from . import certificates
+from .columns import Columns
 from .design import standardized
 from .fold_fits import fit_fold
 from .lockstep import Commons, Companion
 from .matrices import open_matrix
 from .path import assemble, choose_lambdas
 from .problem import pose
-from .sparse_inputs import Columns
+from .sparse_inputs import SparseColumns
 from .threads import Crew, working
 from .walk import walk
 
@@ -32,10 +33,17 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
     with working(settings.n_threads) as crew:
         matrix = open_matrix(data.X, crew)
         commons = Commons(matrix, settings.n_threads)
-        alone = open_matrix(data.X, Crew(1))
-        shared = alone if alone.size < certificates.SMALL else Companion(alone, commons)
+        hand = Crew(1)
+
+        def own_matrix():
+            own = open_matrix(data.X, hand)
+            small = own.size < certificates.SMALL
+            return own if small else Companion(own, commons)
+
         figures = matrix.measure(data.weights, settings.intercept)
-        design = standardized(shared, data.weights, settings.standardize, *figures)
+        design = standardized(
+            own_matrix(), data.weights, settings.standardize, *figures
+        )
         problem, *begun = pose(data, settings, design)  # with everyone's threads
         lambdas, hidden = choose_lambdas(problem, settings)
         fold_settings = replace(settings, lambdas=lambdas, convex=False)
@@ -54,8 +62,8 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
             total = data.weights, *figures
             try:
                 return fit_fold(
-                    data, fold_settings, splits.train[k], splits.test[k], judge, shared,
-                    tick, total,
+                    data, fold_settings, splits.train[k], splits.test[k], judge,
+                    own_matrix(), tick, total,
                 )
             except (ValueError, FloatingPointError, MemoryError) as error:
                 raise failure(k, error) from error
@@ -147,7 +155,7 @@ def opened(where):
         offset += arrays[-1].nbytes
     if len(arrays) == 1:
         return arrays[0].reshape(where.shape, order="F")
-    return Columns(*arrays, where.shape)
+    return SparseColumns(*arrays, where.shape)
 
 
 def mapped(file, offset, size, dtype):
@@ -159,10 +167,14 @@ def mapped(file, offset, size, dtype):
 
 def written(X, file):
     """X in a file, for other processes to map."""
-    arrays = X.arrays if isinstance(X, Columns) else (X.ravel(order="F"),)
+    if isinstance(X, SparseColumns):
+        parts = X.arrays
+    else:
+        parts = X.blocks(Crew(1)) if isinstance(X, Columns) else (X,)
     with open(file, "wb") as stream:
-        for array in arrays:
-            array.tofile(stream)
+        for part in parts:
+            part.ravel(order="F").tofile(stream)
+    arrays = X.arrays if isinstance(X, SparseColumns) else (X,)
     return OnDisk(
         file, X.shape, tuple(array.size for array in arrays),
         tuple(array.dtype.str for array in arrays),

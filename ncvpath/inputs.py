@@ -20,8 +20,10 @@ from .checks import (
     real_array,
     vector,
 )
+from .columns import Columns
+from .distributed import DaskColumns
 from .penalties import PENALTIES, ROWS, Row
-from .sparse_inputs import Columns
+from .sparse_inputs import SparseColumns
 from .threads import available_cores
 
 SOLVERS = ("cd",)
@@ -32,7 +34,7 @@ WORKING_SETS = ("fireworks", "full")
 class Data:
     """X and y as the fit needs them."""
 
-    X: np.ndarray | Columns  # n x p, float64; the user's own memory if it can be
+    X: np.ndarray | SparseColumns | Columns | DaskColumns  # n x p, the user's if it can
     y: np.ndarray  # n, float64
     weights: np.ndarray  # n, sum 1
     weighted: bool  # whether they were given

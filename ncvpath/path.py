@@ -51,10 +51,13 @@ def ncvpath(
     Parameters
     ----------
     X : array, scipy.sparse matrix, DataFrame or list of rows, n x p
-        Never modified; not copied when it is Fortran-ordered float64. A sparse matrix
-        or array is never filled in: CSC in float64 with sorted 32-bit indices is used
-        as it is, other formats and types are converted once, and so is a DataFrame
-        with sparse columns only.
+        Never modified; not copied when it is Fortran-ordered float64 or float32, int8,
+        uint8 or int16, which are not expanded. A sparse matrix or array is never filled
+        in: CSC in float64 with sorted 32-bit indices is used as it is, other formats
+        and types are converted once, and so is a DataFrame with sparse columns only.
+        What is on disk stays there: a numpy.memmap, or anything with `shape`, `dtype`
+        and column slices `X[:, a:b]` (h5py, zarr) is read by blocks of columns. A dask
+        array in chunks of whole columns is used where its chunks are.
     y : array, Series, list or one-column frame, length n
         Rows of X and y are matched by position.
     penalty : {"MCP", "SCAD", "lasso", "logsum", "capped"}
@@ -207,6 +210,9 @@ def assemble(problem, state, data, settings, steps, stopped, X, y):
     null_loss = design.n * (design.weights @ problem.response**2)
     violation = column("violation")
     names = data.names
+    counted = [name for name in Work.__dataclass_fields__ if name != "round_trips"]
+    if design.round_trips is not None:
+        counted.append("round_trips")
     return NcvPath(
         lambdas=column("lam"),
         intercept=intercept if settings.intercept else np.zeros(len(steps)),
@@ -235,7 +241,7 @@ def assemble(problem, state, data, settings, steps, stopped, X, y):
         weights=data.weights if data.weighted else None,
         work={
             key: np.array([getattr(step.work, key) for step in steps])
-            for key in Work.__dataclass_fields__
+            for key in counted
         },
         X=X,
         y=y,

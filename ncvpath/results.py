@@ -12,6 +12,7 @@ import numpy as np
 from . import criteria, printing, storage
 from .checks import matrix, one_of
 from .inputs import check_response, match_columns
+from .matrices import product
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -171,7 +172,8 @@ class NcvPath:
     def predict(self, X, lam=None, which=None) -> np.ndarray:
         """Fitted values for new rows: (n,) for one lambda, else n x L.
 
-        The columns of a frame are matched by name.
+        The columns of a frame are matched by name. Of an X on disk or on a cluster,
+        only columns with a nonzero coefficient are read.
         """
         return self._fitted(match_columns(X, self.feature_names), lam, which)
 
@@ -291,10 +293,11 @@ class NcvPath:
     def _fitted(self, X, lam, which):
         """Fitted values for X with the columns of the fit, in its order."""
         mix, _, single = self._query(lam, which)
-        X = matrix("X", X)
+        beta = self.beta @ mix
+        X = matrix("X", X, np.unique(beta.indices))
         if X.shape[1] != self.p:
             raise ValueError(f"X must have {self.p} columns; got {X.shape[1]}")
-        fitted = X @ (self.beta @ mix) + self.intercept @ mix
+        fitted = product(X, beta) + self.intercept @ mix
         return fitted[:, 0] if single else fitted
 
     def _by_lambda(self, values, name):

@@ -57,6 +57,7 @@ class Work:
     epochs: int = 0
     newton_steps: int = 0
     seconds: float = field(default_factory=lambda: -perf_counter())
+    round_trips: int = 0  # to a cluster; what came before the first lambda counts there
 
 
 def solve(problem, state, lam, limits, spent=0):

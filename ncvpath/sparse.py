@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 
-from .sparse_inputs import Columns
+from .sparse_inputs import SparseColumns
 from .threads import Crew
 
 # Entries in a piece of X that one thread works on at a time.
@@ -27,7 +27,7 @@ RESULTS = 1 << 25
 class SparseMatrix:
     """Sorted float64 columns, as the door has let them in."""
 
-    X: Columns
+    X: SparseColumns
     entries: tuple  # data, indices, indptr: what every kernel begins with
     crew: Crew
     kernels: ModuleType  # the compiled code

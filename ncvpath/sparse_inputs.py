@@ -15,7 +15,7 @@ COMPRESSED = ("csc", "csr", "bsr")
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class SparseColumns:
     """A sparse matrix, column after column, rows sorted within each.
 
     Column j has data[i] in row indices[i], for i from indptr[j] up to indptr[j + 1].
@@ -36,11 +36,6 @@ class Columns:
         from scipy.sparse import csc_array
 
         return csc_array(self.arrays, shape=self.shape, copy=copy)
-
-    def __matmul__(self, beta):
-        """The product with sparse coefficients, p x K, as an array."""
-        used = np.unique(beta.indices)
-        return self.to_scipy()[:, used] @ beta[used].toarray()
 
 
 def is_sparse(X):
@@ -160,7 +155,7 @@ def clean(name, data, indices, indptr, shape, names=None):
     n, p = map(int, shape)
     whole = np.int32 if n <= np.iinfo(np.int32).max else np.int64
     size = int(indptr[-1])
-    columns = Columns(
+    columns = SparseColumns(
         np.ascontiguousarray(data[:size], dtype=np.float64),
         np.ascontiguousarray(indices[:size], dtype=whole),
         np.ascontiguousarray(indptr, dtype=np.int64),
@@ -198,7 +193,7 @@ def summed(columns):
     """A copy with rows sorted, and entries of the same row added."""
     matrix = columns.to_scipy(copy=True)
     matrix.sum_duplicates()
-    return Columns(
+    return SparseColumns(
         matrix.data,
         matrix.indices.astype(columns.indices.dtype, copy=False),
         matrix.indptr.astype(np.int64),

@@ -68,7 +68,7 @@ def walk(problem, state, lambdas, hidden, settings, tick):
 
 def take_steps(problem, state, lambdas, limits):
     """One finished step after another: easy ones many at a time, others singly."""
-    done = 0
+    done, trips = 0, 0
     while done < lambdas.size:
         lam, spent = lambdas[done], 0
         if lam >= problem.lambda_max * (1 - SAME_LAMBDA):
@@ -86,7 +86,10 @@ def take_steps(problem, state, lambdas, limits):
             if spent:  # on a round that led nowhere
                 outcome[-1].rounds += 1
                 outcome[-1].checked += problem.design.p
-        yield finished_step(problem, state, lam, *outcome)
+        step = finished_step(problem, state, lam, *outcome)
+        so_far = problem.design.round_trips or 0
+        step.work.round_trips, trips = so_far - trips, so_far
+        yield step
         done += 1
 
 
@@ -94,11 +97,13 @@ def may_be_easy(state, limits):
     """Whether compiled code may try: with a small dense X, an earlier lambda, and
     patience.
 
-    A tight limit on sweeps is for the solver to keep.
+    A tight limit on sweeps is for the solver to keep. The code is long, and compiled
+    for float64 in memory only.
     """
-    dense = isinstance(state.certificates.design.matrix, DenseMatrix)
     asked = limits.working_set == "fireworks" and limits.max_epochs >= 1000
-    return dense and asked and state.certificates.small and state.lam < np.inf
+    matrix = state.certificates.design.matrix
+    at_hand = isinstance(matrix, DenseMatrix) and matrix.flat.dtype == np.float64
+    return asked and at_hand and state.certificates.small and state.lam < np.inf
 
 
 def finished_step(problem, state, lam, status, violation, work):

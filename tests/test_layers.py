@@ -13,7 +13,7 @@ import ncvpath
 
 FOLDER = Path(ncvpath.__file__).parent
 SOURCES = {file.stem: file for file in sorted(FOLDER.glob("*.py"))}
-LATE = {"numba", "pandas", "matplotlib", "scipy"}  # imported when first needed
+LATE = {"numba", "pandas", "matplotlib", "scipy", "dask"}  # imported when first needed
 # The rooms that may import one of these at once, because they are entered late.
 EXCEPTIONS = {("kernels", "numba"), ("plots", "matplotlib")}
 

@@ -20,7 +20,7 @@ from ncvpath import sparse as room
 from ncvpath.checks import matrix
 from ncvpath.design import make_design
 from ncvpath.penalties import ROWS
-from ncvpath.sparse_inputs import Columns
+from ncvpath.sparse_inputs import SparseColumns
 from ncvpath.threads import Crew
 
 N, P = 90, 60
@@ -443,7 +443,7 @@ def test_sparse_columns_of_any_fill_and_type():
         "flags": pd.arrays.SparseArray(dense[:, 2] > 0, fill_value=False),
     })
     columns = matrix("X", frame)
-    assert isinstance(columns, Columns)
+    assert isinstance(columns, SparseColumns)
     np.testing.assert_array_equal(columns.to_scipy().toarray(), dense)
 
 
