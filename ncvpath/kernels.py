@@ -40,6 +40,8 @@ FLOORS = (1e-12, 1e-9, 1e-6)
 # A diagonal that has moved less than this share of the curvature is left as it is in
 # the factor: Newton steps then converge at that rate, and cost no factorization.
 STALE = 0.05
+# Rows that enter a factor one by one, and the size of groups if there are more.
+FEW, GROUP = 16, 64
 # A step that multiplies the coefficients by this may follow rounding, not curvature; it
 # is shortened to this if larger pivots do not do it.
 LEAP = 1e3
@@ -306,13 +308,69 @@ def add_row(factor, products, slot, diagonal, ceiling, floor):
     for i in range(size):
         row[i] = (products[i] - head_dot(lower[i], row, i)) / lower[i, i]
         taken += row[i] * row[i]
+    close_row(factor, size, taken, slot, diagonal, ceiling, floor)
+
+
+@kernel
+def close_row(factor, size, taken, slot, diagonal, ceiling, floor):
+    """The end of a new row: what its diagonal leaves after what others have taken."""
     left = diagonal - taken
     factor.exact[size] = left > floor * ceiling
     if not factor.exact[size]:
         left = max(ceiling - taken, floor * ceiling)
-    row[size] = math.sqrt(left)
+    factor.lower[size, size] = math.sqrt(left)
     factor.slots[size], factor.diagonal[size] = slot, diagonal
     factor.size[0] = size + 1
+
+
+@kernel
+def add_rows(factor, gram, member, slots, diagonal, ceiling, floor):
+    """Let several more coordinates into the factor: add_row for a group at a time.
+
+    member[i] is the coordinate of row i, of those that are to be added too; diagonal
+    and ceiling are theirs, in this order. Groups make products of matrices out of
+    products of vectors, which for large factors wait for memory.
+    """
+    lower, start = factor.lower, factor.size[0]
+    for first in range(start, member.size, GROUP):
+        size = min(GROUP, member.size - first)
+        rows = np.empty((first, size))  # of the factor, as columns
+        for i in range(first):
+            for r in range(size):
+                rows[i, r] = gram[member[first + r], member[i]]
+        for top in range(0, first, GROUP):
+            end = min(top + GROUP, first)
+            if top > 0:
+                before = np.empty((end - top, top))
+                for i in range(top, end):
+                    for k in range(top):
+                        before[i - top, k] = lower[i, k]
+                rows[top:end] -= np.dot(before, rows[:top])
+            for i in range(top, end):
+                for k in range(top, i):
+                    for r in range(size):
+                        rows[i, r] -= lower[i, k] * rows[k, r]
+                for r in range(size):
+                    rows[i, r] /= lower[i, i]
+        own = np.dot(rows.T, rows)
+        for r in range(size):
+            for i in range(first):
+                lower[first + r, i] = rows[i, r]
+        for r in range(size):
+            row, known = lower[first + r], gram[member[first + r]]
+            taken = own[r, r]
+            for s in range(r):
+                other = lower[first + s]
+                left = known[member[first + s]] - own[r, s]
+                for k in range(first, first + s):
+                    left -= row[k] * other[k]
+                row[first + s] = left / other[first + s]
+                taken += row[first + s] * row[first + s]
+            k = first + r - start
+            close_row(
+                factor, first + r, taken, slots[member[first + r]], diagonal[k],
+                ceiling[k], floor,
+            )
 
 
 @kernel
@@ -337,12 +395,14 @@ def fit_factor(factor, gram, slots, support, diagonal, ceiling, floor, place):
         leaving[i] = False
         k = coordinate[factor.slots[i]]
         off = np.inf if k < 0 else abs(factor.diagonal[i] - diagonal[k])
-        if not factor.exact[i] or not off <= STALE * ceiling[k]:
+        # The raised pivot of a straight penalty stays; a concave one's may come right.
+        straight = k >= 0 and off == 0.0 and diagonal[k] == ceiling[k]
+        if not off <= STALE * ceiling[k] or not (factor.exact[i] or straight):
             leaving[i], first = True, i
             count += 1
         elif off > 0.0:
             stale += 1
-    if count > 10 + factor.size[0] // 8:
+    if count > 10 + factor.size[0] // 40:
         factor.size[0] = first  # so many that it is cheaper to begin there again
     for i in range(factor.size[0] - 1, -1, -1):
         if leaving[i]:
@@ -353,15 +413,25 @@ def fit_factor(factor, gram, slots, support, diagonal, ceiling, floor, place):
     for i in range(factor.size[0]):
         k = coordinate[factor.slots[i]]
         place[k], member[i] = i, support[k]
+    size = start = factor.size[0]
+    new_diagonal, new_ceiling = np.empty(support.size), np.empty(support.size)
     for k in range(support.size):
         if place[k] < 0:
-            place[k], row = factor.size[0], gram[support[k]]
-            member[place[k]] = support[k]
-            for i in range(place[k]):
-                products[i] = row[member[i]]
-            add_row(
-                factor, products, slots[support[k]], diagonal[k], ceiling[k], floor
-            )
+            place[k], member[size] = size, support[k]
+            new_diagonal[size - start] = diagonal[k]
+            new_ceiling[size - start] = ceiling[k]
+            size += 1
+    if size - start > FEW:
+        add_rows(factor, gram, member, slots, new_diagonal, new_ceiling, floor)
+        return
+    for r in range(start, size):
+        row = gram[member[r]]
+        for i in range(r):
+            products[i] = row[member[i]]
+        add_row(
+            factor, products, slots[member[r]], new_diagonal[r - start],
+            new_ceiling[r - start], floor,
+        )
 
 
 @kernel
