@@ -33,6 +33,8 @@ class BlockedMatrix:
         """Numbers that a pass over X reads."""
         return self.source.size
 
+    is_tall = False  # products of columns are computed when needed
+
     @property
     def nbytes(self):
         """Memory that X would take."""

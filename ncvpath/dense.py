@@ -22,6 +22,9 @@ ALONE = 1 << 20
 LOST = 1e-10
 # Numbers that are copied together for a prediction.
 COPIED = 1 << 22
+# Columns up to which all products among them cost no more than the passes over X that
+# they save, where rows are this many times as many.
+NARROW, TALL = 600, 8
 # Rows of a product that one thread computes at a time, at least: with fewer, BLAS
 # spends its time on preparing the other factor.
 ROWS = 96
@@ -54,6 +57,12 @@ class DenseMatrix:
         """Entries are centred before they are summed: nothing else is rounded."""
         return 1.0
 
+    @property
+    def is_tall(self):
+        """Whether all products of columns are worth computing at once."""
+        n, p = self.X.shape
+        return p <= NARROW and n >= TALL * p and self.X.size >= 2 * ALONE
+
     def measure(self, weights, intercept):
         """Mean, root mean square about it and largest distance from it, by column."""
         n, p = self.X.shape
@@ -71,16 +80,14 @@ class DenseMatrix:
     def measure_without(self, rows, total, weights, intercept):
         """The same for part of the rows, from that of all: without some of them.
 
-        `weights` are those of the part, zero for `rows`; `total` has the weights and
-        the figures of all.
+        `weights` are those of the part, zero for `rows`; `total` has those of all.
         """
         p = self.X.shape[1]
-        all_weights, center, scale, _ = total
-        center, scale = center.copy(), scale.copy()
+        center, scale = total.center.copy(), total.scale.copy()
 
         def one_piece(piece):
             self.kernels.leave_out(
-                self.flat, piece.start, all_weights, rows, intercept, center[piece],
+                self.flat, piece.start, total.weights, rows, intercept, center[piece],
                 scale[piece],
             )
 
@@ -126,6 +133,19 @@ class DenseMatrix:
                 # A row of the product costs a column's copy and some of its products.
                 depth = height * (1 + columns.size // 8)
                 self.crew.run(one_piece, pieces(depth, rows.size, ROWS))
+        return out
+
+    def gram_of_rows(self, rows, weights, center, scale):
+        """Weighted products of all standardized columns over some rows."""
+        p = center.size
+        out, height = np.zeros((p, p)), max(PIECE // p, 256)
+        for top in range(0, rows.size, height):
+            some = rows[top : top + height]
+            block = self.X[some].astype(float)
+            block -= center
+            block *= np.sqrt(weights[some])[:, None]
+            block /= scale
+            out += block.T @ block
         return out
 
     def subtract(self, features, center, steps, out):

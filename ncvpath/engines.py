@@ -15,7 +15,7 @@ import numpy as np
 from . import certificates
 from .columns import Columns
 from .design import standardized
-from .fold_fits import fit_fold
+from .fold_fits import all_rows, fit_fold
 from .lockstep import Commons, Companion
 from .matrices import open_matrix
 from .path import assemble, choose_lambdas
@@ -40,11 +40,12 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
             small = own.size < certificates.SMALL
             return own if small else Companion(own, commons)
 
+        # What comes before the walks is done with everyone's threads.
         figures = matrix.measure(data.weights, settings.intercept)
-        design = standardized(
-            own_matrix(), data.weights, settings.standardize, *figures
-        )
-        problem, *begun = pose(data, settings, design)  # with everyone's threads
+        design = standardized(matrix, data.weights, settings.standardize, *figures)
+        total, products = all_rows(design, figures)
+        design = replace(design, matrix=own_matrix())
+        problem, *begun = pose(data, settings, design, products)
         lambdas, hidden = choose_lambdas(problem, settings)
         fold_settings = replace(settings, lambdas=lambdas, convex=False)
         bar.expect(lambdas.size)
@@ -59,7 +60,6 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
             return assemble(problem, state, data, settings, steps, stopped, X, y)
 
         def fold(k):
-            total = data.weights, *figures
             try:
                 return fit_fold(
                     data, fold_settings, splits.train[k], splits.test[k], judge,
@@ -78,6 +78,8 @@ def walkers_at_once(design, settings):
 
     Each needs matrices as large as its support may become, and dozens of vectors.
     """
+    if design.matrix.is_tall:
+        return settings.n_threads  # nobody needs a pass
     largest = min(design.n, design.p)
     each = 8 * (3 * largest**2 // 2 + 12 * design.n + 48 * design.p)
     return max(settings.n_threads, int(MEMORY * design.matrix.nbytes / each))
@@ -113,8 +115,10 @@ class OnDisk(NamedTuple):
 def elsewhere(data, settings, splits, judge, executor, X, bar):
     """Folds as tasks of an executor."""
     with working(settings.n_threads) as crew:
-        figures = open_matrix(data.X, crew).measure(data.weights, settings.intercept)
-    total = data.weights, *figures
+        matrix = open_matrix(data.X, crew)
+        figures = matrix.measure(data.weights, settings.intercept)
+        design = standardized(matrix, data.weights, settings.standardize, *figures)
+        total, _ = all_rows(design, figures)
     settings = replace(settings, n_threads=1, progress=False)
     rest = replace(data, X=None, names=())
     futures = []

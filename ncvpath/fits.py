@@ -67,6 +67,12 @@ class Fit:
                 return left
         return (self.design.weights * self.residual) @ self.residual
 
+    @cached_property
+    def drop(self):
+        """What the change of coefficients took from each correlation, by slot."""
+        slots = self.cache.slot[self.moved]
+        return self.change @ self.cache.array[slots, : self.cache.known]
+
     def correlate(self, features):
         """<x_j, residual> of some features, and how many columns of X that took."""
         if not self.by_gram:
@@ -74,10 +80,7 @@ class Fit:
         slots = self.cache.slot[features]
         out = np.empty(features.size)
         known = slots >= 0
-        products = self.cache.array[
-            np.ix_(slots[known], self.cache.slot[self.moved])
-        ]
-        out[known] = self.anchor.correlation[features[known]] - products @ self.change
+        out[known] = self.anchor.correlation[features[known]] - self.drop[slots[known]]
         unknown = features[~known]
         if unknown.size:
             out[~known] = self.design.correlate(self.residual, unknown)

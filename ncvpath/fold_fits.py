@@ -10,10 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .design import standardized
+from .gram import GramCache
 from .path import choose_lambdas
 from .problem import pose
 from .walk import walk
 
+# The share of a column's square from which on products are derived, not computed.
+THIN = 0.01
 MEASURES = {"mse": np.square, "mae": np.abs}
 
 
@@ -29,6 +32,16 @@ class FoldFit(NamedTuple):
     predictions: np.ndarray | None  # rows held out x L, if they are to be kept
 
 
+class AllRows(NamedTuple):
+    """Figures of all rows."""
+
+    weights: np.ndarray  # n
+    center: np.ndarray  # p
+    scale: np.ndarray  # p, 0 where a column is constant
+    peak: np.ndarray  # p
+    products: np.ndarray | None  # p x p, of standardized columns, if X is tall
+
+
 class Judge(NamedTuple):
     """How predictions are judged, and whether they are kept."""
 
@@ -39,11 +52,13 @@ class Judge(NamedTuple):
 def fit_fold(data, settings, train, test, judge, matrix, tick, total):
     """Fit the rows in `train` at settings.lambdas; predict and judge `test`.
 
-    `total` are weights, means, root mean squares and peaks of all rows, from which
-    those of the fold are derived.
+    `total` are figures of all rows, from which those of the fold are derived.
     """
     design = fold_design(data, settings, train, matrix, total)
-    problem, state = pose(replace(data, weights=design.weights), settings, design)
+    products = fold_products(design, data, train, total)
+    own = replace(data, weights=design.weights)
+    problem, state = pose(own, settings, design, products)
+    del products
     lambdas, hidden = choose_lambdas(problem, settings)
     steps, stopped = walk(problem, state, lambdas, hidden, settings, tick)
     del state  # most of the memory
@@ -66,9 +81,53 @@ def fold_design(data, settings, train, matrix, total):
     """The design of the training rows."""
     weights = np.where(train, data.weights, 0.0)
     weights /= weights.sum()
-    left_out = np.flatnonzero(~train & (data.weights > 0))
-    figures = matrix.measure_without(left_out, total, weights, settings.intercept)
+    rows = left_out(data, train)
+    figures = matrix.measure_without(rows, total, weights, settings.intercept)
     return standardized(matrix, weights, settings.standardize, *figures)
+
+
+def left_out(data, train):
+    """The rows that would count if they were not held out."""
+    return np.flatnonzero(~train & (data.weights > 0))
+
+
+def fold_products(design, data, train, total):
+    """The Gram matrix of a fold of a tall design, from that of all rows.
+
+    With u the columns standardized by all rows, c their products, c_H those over the
+    rows left out, W the weight of the others, d and s mean and scale of u over these,
+    G = ((c - c_H) / W - d d') / (s s').
+    """
+    if total.products is None:
+        return None
+    scale = np.where(total.scale > 0, total.scale, 1.0)  # of constants: any
+    rows = left_out(data, train)
+    over_rows = design.matrix.gram_of_rows(rows, data.weights, total.center, scale)
+    out = total.products - over_rows
+    out /= 1.0 - data.weights[rows].sum()
+    shift = (design.center - total.center) / scale
+    out -= np.outer(shift, shift)
+    unit = design.scale / scale
+    out /= np.outer(unit, unit)
+    # Where little is left of a column, so is of its digits.
+    thin = np.flatnonzero(design.norm2 * unit**2 < THIN * np.square(total.scale > 0))
+    if thin.size:
+        out[:, thin] = design.gram(design.everyone, thin)
+        out[thin] = out[:, thin].T
+    return out
+
+
+def all_rows(design, figures):
+    """What folds derive theirs from, and the products of the design's columns."""
+    if not design.matrix.is_tall:
+        return AllRows(design.weights, *figures, None), None
+    cache = GramCache(design)
+    cache.learn_all()
+    products = cache.array[: design.p, : design.p].copy()
+    unit = design.scale / np.where(design.constant, 1.0, figures[1])
+    if (unit == 1).all():
+        return AllRows(design.weights, *figures, products), products
+    return AllRows(design.weights, *figures, products * np.outer(unit, unit)), products
 
 
 def predicted(rows, problem, steps, intercept):

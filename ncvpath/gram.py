@@ -12,6 +12,8 @@ MOST_FEATURES = 10_000
 # Features remembered for each one that works, before the others are forgotten. Features
 # come and go; products are worth their memory for a while.
 REMEMBERED = 1.5
+# Features learnt together when all are: products are symmetric, half of them suffice.
+TOGETHER = 128
 # Rows of a matrix to begin with; not a power of two, for the sake of caches.
 AMPLE = 1032
 
@@ -53,11 +55,26 @@ class GramCache:
     def slots(self, features):
         """Slots of the features, after computing the products that are missing."""
         new = features[self.slot[features] < 0]
-        if self.known + new.size > REMEMBERED * features.size + 200:
+        if new.size and self.known + new.size > REMEMBERED * features.size + 200:
             self._forget_all_but(features)
         if new.size:
             self._learn(new)
         return self.slot[features]
+
+    def learn_all(self, products=None):
+        """The products of all features, each in the slot of its own number."""
+        everyone = self.design.everyone
+        if products is None:
+            for left in range(0, everyone.size, TOGETHER):
+                self._learn(everyone[left : left + TOGETHER])
+            return
+        self.array, self.known = products, everyone.size
+        self.features, self.slot = everyone, everyone
+
+    @property
+    def complete(self):
+        """Whether every feature is known."""
+        return self.known == self.design.p
 
     def suits(self, size):
         """Whether a working set of this size is better served by its Gram matrix."""

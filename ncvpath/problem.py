@@ -77,8 +77,11 @@ class State:
     certificates: Certificates
 
 
-def pose(data, settings, design):
-    """The problem, and the state of its null model."""
+def pose(data, settings, design, products=None):
+    """The problem, and the state of its null model.
+
+    `products` of all columns, if they are known, serve a tall design.
+    """
     counted = data.weights > 0
     mean = data.weights @ np.where(counted, data.y, 0.0) if settings.intercept else 0.0
     response = np.where(counted, data.y - mean, 0.0)
@@ -91,7 +94,7 @@ def pose(data, settings, design):
         )
     penalty = shaped(settings.row, settings.gamma, spread)
     factor = np.where(design.constant, np.inf, data.factor)
-    state = null_state(design, response, factor)
+    state = null_state(design, response, factor, products)
     penalised = (factor > 0) & (factor < np.inf)
     reach = np.abs(state.correlation[penalised])
     share = reach / (np.sqrt(design.norm2[penalised]) * max(spread, TINY))
@@ -117,7 +120,7 @@ def pose(data, settings, design):
     return problem, state
 
 
-def null_state(design, response, factor):
+def null_state(design, response, factor, products=None):
     """The model of the unpenalised features alone, fitted by least squares."""
     beta = np.zeros(design.p)
     free = np.flatnonzero(factor == 0)
@@ -128,6 +131,8 @@ def null_state(design, response, factor):
         beta[free] = np.linalg.lstsq(columns, response * root, rcond=None)[0] / length
     residual = design.residual(response, free, beta[free])
     certificates, cache = Certificates(design), GramCache(design)
+    if design.matrix.is_tall:
+        cache.learn_all(products)
     correlation = certificates.learn(residual)
     mean_square = (design.weights * residual) @ residual
     anchor = Anchor(beta.copy(), correlation.copy(), mean_square)

@@ -32,6 +32,8 @@ class SparseMatrix:
     crew: Crew
     kernels: ModuleType  # the compiled code
 
+    is_tall = False  # products of columns are computed when needed
+
     @property
     def nbytes(self):
         """Memory that X takes."""

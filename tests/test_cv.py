@@ -17,7 +17,9 @@ from ncvpath import (
     ConvergenceWarning,
     NcvPath,
     assign_folds,
+    certificates,
     cv_ncvpath,
+    dense,
     engines,
     load_diabetes,
     lockstep,
@@ -77,6 +79,103 @@ def test_a_fold_is_the_path_on_its_training_rows(data, labels, penalty, far, opt
         expected = alone.predict(X[~train])[:, : edge + 1]
         np.testing.assert_allclose(
             cv.predictions[~train, : edge + 1], expected, atol=1e-8 * np.ptp(y)
+        )
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """Small problems are treated as large ones are."""
+    monkeypatch.setattr(certificates, "SMALL", 0)
+    monkeypatch.setattr(engines, "MEMORY", 1e9)  # all walk at once
+    meetings, serve = [], lockstep.Commons._serve
+
+    def counted(commons):
+        meetings.append(len(commons.wishes))
+        serve(commons)
+
+    monkeypatch.setattr(lockstep.Commons, "_serve", counted)
+    return meetings
+
+
+@pytest.mark.parametrize("penalty", ["lasso", "MCP", "SCAD", "logsum"])
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_a_pass_serves_all_folds_and_the_path(shared, penalty, far):
+    X, y = draw(80, 300, seed=21)
+    X = np.asfortranarray(X + far * np.linspace(-1, 1, 300))
+    labels = assign_folds(80, 4, random_state=1)
+    options = dict(penalty=penalty, tol=1e-10, lambda_min_ratio=0.3)
+    cv = cv_ncvpath(X, y, folds=labels, keep=True, nlambda=20, **options)
+    assert max(shared) == 5
+    path = ncvpath(X, y, nlambda=20, **options)
+    assert np.array_equal(cv.fit.beta.toarray(), path.beta.toarray())
+    for fold in range(4):
+        train = labels != fold
+        alone = ncvpath(X[train], y[train], lambdas=cv.lambdas, **options)
+        edge = 19 if penalty == "lasso" else alone.convex_min
+        edge = 5 if edge is None else edge
+        np.testing.assert_allclose(
+            cv.predictions[~train, : edge + 1],
+            alone.predict(X[~train])[:, : edge + 1], atol=1e-8 * np.ptp(y),
+        )
+
+
+def test_walkers_that_finish_early_do_not_hold_up_the_others(shared):
+    X, y = draw(60, 200, seed=22)
+    pairs = [(np.arange(60) != 0, [0]), (np.arange(60) < 12, np.arange(12, 60))]
+    cv = cv_ncvpath(X, y, folds=pairs, penalty="lasso", n_threads=3)
+    assert cv.converged.all() and min(shared) < 3
+
+
+def test_a_failing_walker_sends_the_others_home(shared):
+    X, y = draw(60, 200, seed=22)
+    y[:30] = 1.0
+    y[31] = 1.0 + 1e-14
+    pairs = [(np.arange(60) > 5, [0]), (np.arange(60) < 30, [40])]
+    with pytest.raises(ValueError, match="in fold 1"):
+        cv_ncvpath(X, y, folds=pairs, penalty="lasso")
+    assert not [t for t in threading.enumerate() if t.name.startswith("ncvpath")]
+
+
+TALL_CASES = {
+    "plain": {},
+    "raw": {"standardize": False},
+    "no intercept": {"intercept": False},
+    "ridge": {"alpha": 0.7},
+    "factors": {"penalty_factor": [0, 0.5, 2, np.inf] + 16 * [1]},
+}
+
+
+@pytest.mark.parametrize("options", TALL_CASES.values(), ids=TALL_CASES)
+@pytest.mark.parametrize("penalty", ["lasso", "MCP"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_of_a_tall_design_share_its_products(
+    monkeypatch, penalty, weighted, options
+):
+    X, y = draw(400, 20, seed=23)
+    rng = np.random.default_rng(24)
+    labels = assign_folds(400, 5, random_state=1)
+    X[:, 7] += 1e6
+    X[:, 8] = 0.01 * X[:, 8] + 30 * (np.arange(400) == np.flatnonzero(labels == 2)[0])
+    X[:, 9] = labels == 3  # constant where it is held out
+    X = np.asfortranarray(X)
+    weights = rng.integers(0, 4, 400) if weighted else None
+    options = options | dict(penalty=penalty, tol=1e-10, lambda_min_ratio=0.3)
+    monkeypatch.setattr(dense, "ALONE", 0)
+    monkeypatch.setattr(certificates, "SMALL", 0)
+    cv = cv_ncvpath(X, y, folds=labels, keep=True, nlambda=15, weights=weights,
+                    **options)
+    path = ncvpath(X, y, nlambda=15, weights=weights, **options)
+    assert path.screening["checked"].iloc[1:].sum() == 0  # by products alone
+    assert np.array_equal(cv.fit.beta.toarray(), path.beta.toarray())
+    monkeypatch.undo()
+    for fold in range(5):
+        train = labels != fold
+        alone = ncvpath(X[train], y[train], lambdas=cv.lambdas,
+                        weights=None if weights is None else weights[train], **options)
+        edge = 14 if alone.convex_min is None else alone.convex_min
+        np.testing.assert_allclose(
+            cv.predictions[~train, : edge + 1],
+            alone.predict(X[~train])[:, : edge + 1], atol=1e-8 * np.ptp(y),
         )
 
 
