@@ -1,7 +1,7 @@
 """The problems of the races: seeded draws, and real data when they are at hand.
 
-Every problem is a pair X (Fortran-ordered, columns with mean 0 and mean square 1) and y
-(mean 0), so that no contestant has anything left to standardize.
+Every problem is a pair X (columns with mean square 1; dense ones Fortran-ordered, with
+mean 0) and y (mean 0), so that no contestant has anything left to standardize.
 """
 
 import sys
@@ -65,13 +65,31 @@ def real(name):
     """A real data set, its class labels taken as numbers; None when it is absent."""
     if not (SHARED / "load.py").exists():
         return None
+    return standardized(*loaded(name))
+
+
+def loaded(name):
+    """X and a numeric y."""
     sys.path.insert(0, str(SHARED))
     try:
         from load import load
     finally:
         sys.path.pop(0)
     X, y, _ = load(name, drop_constant=True)
-    return standardized(X, np.asarray(y, dtype=float))
+    return X, np.asarray(y, dtype=float)
+
+
+def sparse(name):
+    """A real sparse set, nonempty columns scaled to mean square 1; None if absent."""
+    if not (SHARED / "load.py").exists():
+        return None
+    from scipy.sparse import csc_array, diags_array
+
+    X, y = loaded(name)
+    X = csc_array(X, dtype=float)
+    X = X[:, np.diff(X.indptr) > 0]
+    scale = np.sqrt(X.power(2).sum(axis=0) / X.shape[0])
+    return csc_array(X @ diags_array(1 / scale)), y - y.mean()
 
 
 PROBLEMS = {
@@ -85,4 +103,6 @@ PROBLEMS = {
     "riboflavin": lambda: real("riboflavin"),
     "prostate_singh": lambda: real("prostate_singh"),
     "gwas_mice_bglr": lambda: real("gwas_mice_bglr"),
+    "news20_3cat": lambda: sparse("news20_3cat"),
+    "news20_comp5": lambda: sparse("news20_comp5"),
 }

@@ -36,6 +36,9 @@ def main(arguments=None):
         print(work_table(options.problems, options.penalties).to_string())
         return
     contestants, absent = installed()
+    if options.contestants:
+        wanted = {US, *options.contestants}
+        contestants = [one for one in contestants if one.name in wanted]
     if absent:
         print(f"not installed: {', '.join(absent)}", file=sys.stderr)
     rows = []
@@ -64,6 +67,7 @@ def parse(arguments):
         "--penalties", nargs="+", default=["lasso", "MCP", "SCAD", "logsum"],
         choices=["lasso", "MCP", "SCAD", "logsum"],
     )
+    parser.add_argument("--contestants", nargs="+", help="these peers only")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--work", action="store_true", help="counts, not seconds")
     parser.add_argument("--out", type=Path, default=Path("race"), metavar="DIR")
