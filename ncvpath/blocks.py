@@ -37,8 +37,8 @@ class BlockedMatrix:
 
     @property
     def nbytes(self):
-        """Memory that X would take."""
-        return self.size * self.source.dtype.itemsize
+        """Memory that counts as X's own: X is elsewhere, some columns are here."""
+        return min(self.size * self.source.dtype.itemsize, 4 * KEPT)
 
     def work(self, features):
         """Numbers that these columns hold."""
@@ -184,7 +184,7 @@ class Shelf:
         self.array = np.empty((n, 0), dtype=source.dtype, order="F")
 
     def missing(self, features):
-        """Features not here yet, after making room for them; None if there is none."""
+        """Features not here yet, after making room; None if they do not all fit."""
         if features.size > self.most:
             return None
         missing = features[self.slot[features] < 0]

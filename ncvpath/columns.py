@@ -6,6 +6,7 @@ neighbours together, and never more of them than fit a block.
 """
 
 import mmap
+import threading
 from numbers import Integral
 
 import numpy as np
@@ -22,6 +23,8 @@ BLOCK = 1 << 26
 # and within a row.
 NEAR = 1 << 18
 NEAR_IN_ROW = 1 << 12
+# Readers need not be safe to use from several threads.
+reading = threading.Lock()
 # Rows and columns of a piece that stays in cache while it is turned around.
 TURNED = 256
 
@@ -119,7 +122,11 @@ class Columns:
         return out
 
     def _read(self, first, last):
-        block = np.asarray(self.X[:, int(first) : int(last)])
+        if isinstance(self.X, np.ndarray):
+            block = self.X[:, first:last]
+        else:
+            with reading:
+                block = np.asarray(self.X[:, int(first) : int(last)])
         if block.shape != (self.shape[0], last - first):
             raise ValueError(
                 f"X[:, {first}:{last}] must have shape "

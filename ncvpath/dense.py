@@ -82,19 +82,21 @@ class DenseMatrix:
 
         `weights` are those of the part, zero for `rows`; `total` has those of all.
         """
-        p = self.X.shape[1]
+        p, left = self.X.shape[1], total.weights[weights > 0].sum()
         center, scale = total.center.copy(), total.scale.copy()
 
         def one_piece(piece):
             self.kernels.leave_out(
-                self.flat, piece.start, total.weights, rows, intercept, center[piece],
-                scale[piece],
+                self.flat, piece.start, total.weights, rows, left, intercept,
+                center[piece], scale[piece],
             )
 
         self.crew.run(one_piece, pieces(rows.size, p))
         peak = scale.copy()  # of some row at least
-        lost = np.isnan(scale) | (peak <= LOST * np.abs(center))
-        for j in np.flatnonzero(lost):
+        lost = np.flatnonzero(np.isnan(scale) | (peak <= LOST * np.abs(center)))
+        if 4 * lost.size > p:
+            return self.measure(weights, intercept)
+        for j in lost:
             self.kernels.measure_columns(
                 self.flat, j, weights, intercept, center[j : j + 1], scale[j : j + 1],
                 peak[j : j + 1],

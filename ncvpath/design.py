@@ -25,6 +25,9 @@ it works for any centre and scale:
     blur(center, scale)                     rounding in inner products, in units of what
                                             centred columns would bring
     predict(rows, A, beta)                  X[rows, A] @ beta
+    crew, nbytes                            its threads; memory that X takes
+    is_tall, gram_of_rows(...)              whether all products of columns are computed
+                                            at once, and if so, those over some rows
 """
 
 from dataclasses import dataclass

@@ -104,7 +104,7 @@ def kept_there(X, dtype):
     if client is None:
         return X
     workers = client.scheduler_info()["workers"].values()
-    room = sum(worker["memory_limit"] or 0 for worker in workers)
+    room = sum(worker["memory_limit"] or np.inf for worker in workers)  # 0: no limit
     if X.size * dtype.itemsize > SHARE * room:
         return X
     meta = np.empty((0, 0), dtype=dtype)

@@ -79,7 +79,7 @@ def walkers_at_once(design, settings):
     Each needs matrices as large as its support may become, and dozens of vectors.
     """
     if design.matrix.is_tall:
-        return settings.n_threads  # nobody needs a pass
+        return settings.n_threads  # after the first pass nobody needs another
     largest = min(design.n, design.p)
     each = 8 * (3 * largest**2 // 2 + 12 * design.n + 48 * design.p)
     return max(settings.n_threads, int(MEMORY * design.matrix.nbytes / each))

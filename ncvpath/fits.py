@@ -15,6 +15,8 @@ import numpy as np
 
 # Observations per nonzero coefficient from which on the Gram matrix is the cheaper way.
 ROWS_PER_COEFFICIENT = 8
+# Columns this much larger than they are when centred leave too few digits to products.
+BLURRED = 1e3
 # A mean square this much smaller than the terms of the difference above has too few
 # digits left; the residual itself is measured then.
 CANCELLED = 1e-5
@@ -45,7 +47,8 @@ class Fit:
         moved = change != 0
         self.moved, self.change = features[moved], change[moved]
         self.by_gram = (
-            design.n > ROWS_PER_COEFFICIENT * self.moved.size
+            design.blur < BLURRED
+            and design.n > ROWS_PER_COEFFICIENT * self.moved.size
             and (cache.slot[self.moved] >= 0).all()
         )
 
@@ -69,7 +72,10 @@ class Fit:
 
     @cached_property
     def drop(self):
-        """What the change of coefficients took from each correlation, by slot."""
+        """What the change of coefficients took from each correlation, by slot.
+
+        A fit is asked for it before the cache learns or forgets features.
+        """
         slots = self.cache.slot[self.moved]
         return self.change @ self.cache.array[slots, : self.cache.known]
 

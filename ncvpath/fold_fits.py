@@ -1,7 +1,8 @@
 """One fold: the path on its training rows, and predictions for the rows held out.
 
 A fold is the full problem with weight zero on the rows held out, so that no fold copies
-X; centre, scale and sd(y) are those of its training rows.
+X; centre, scale and sd(y) are those of its training rows. Figures of columns, and the
+products of a tall X, are derived from those of all rows where no digits are lost.
 """
 
 from dataclasses import replace
@@ -38,7 +39,6 @@ class AllRows(NamedTuple):
     weights: np.ndarray  # n
     center: np.ndarray  # p
     scale: np.ndarray  # p, 0 where a column is constant
-    peak: np.ndarray  # p
     products: np.ndarray | None  # p x p, of standardized columns, if X is tall
 
 
@@ -54,8 +54,10 @@ def fit_fold(data, settings, train, test, judge, matrix, tick, total):
 
     `total` are figures of all rows, from which those of the fold are derived.
     """
-    design = fold_design(data, settings, train, matrix, total)
-    products = fold_products(design, data, train, total)
+    # The rows that would count if they were not held out.
+    rows = np.flatnonzero(~train & (data.weights > 0))
+    design = fold_design(data, settings, train, rows, matrix, total)
+    products = fold_products(design, data, train, rows, total)
     own = replace(data, weights=design.weights)
     problem, state = pose(own, settings, design, products)
     del products
@@ -77,40 +79,35 @@ def fit_fold(data, settings, train, test, judge, matrix, tick, total):
     )
 
 
-def fold_design(data, settings, train, matrix, total):
+def fold_design(data, settings, train, rows, matrix, total):
     """The design of the training rows."""
     weights = np.where(train, data.weights, 0.0)
     weights /= weights.sum()
-    rows = left_out(data, train)
     figures = matrix.measure_without(rows, total, weights, settings.intercept)
     return standardized(matrix, weights, settings.standardize, *figures)
 
 
-def left_out(data, train):
-    """The rows that would count if they were not held out."""
-    return np.flatnonzero(~train & (data.weights > 0))
-
-
-def fold_products(design, data, train, total):
-    """The Gram matrix of a fold of a tall design, from that of all rows.
+def fold_products(design, data, train, rows, total):
+    """The Gram matrix of a fold of a tall design, from that of all rows, or None.
 
     With u the columns standardized by all rows, c their products, c_H those over the
     rows left out, W the weight of the others, d and s mean and scale of u over these,
     G = ((c - c_H) / W - d d') / (s s').
     """
-    if total.products is None:
+    left = data.weights[train].sum()
+    if total.products is None or left < THIN:
         return None
     scale = np.where(total.scale > 0, total.scale, 1.0)  # of constants: any
-    rows = left_out(data, train)
     over_rows = design.matrix.gram_of_rows(rows, data.weights, total.center, scale)
     out = total.products - over_rows
-    out /= 1.0 - data.weights[rows].sum()
+    out /= left
     shift = (design.center - total.center) / scale
     out -= np.outer(shift, shift)
     unit = design.scale / scale
     out /= np.outer(unit, unit)
     # Where little is left of a column, so is of its digits.
-    thin = np.flatnonzero(design.norm2 * unit**2 < THIN * np.square(total.scale > 0))
+    share = left * design.norm2 * unit**2
+    thin = np.flatnonzero((share < THIN) & (total.scale > 0))
     if thin.size:
         out[:, thin] = design.gram(design.everyone, thin)
         out[thin] = out[:, thin].T
@@ -119,15 +116,16 @@ def fold_products(design, data, train, total):
 
 def all_rows(design, figures):
     """What folds derive theirs from, and the products of the design's columns."""
+    center, scale, _ = figures
     if not design.matrix.is_tall:
-        return AllRows(design.weights, *figures, None), None
+        return AllRows(design.weights, center, scale, None), None
     cache = GramCache(design)
     cache.learn_all()
-    products = cache.array[: design.p, : design.p].copy()
-    unit = design.scale / np.where(design.constant, 1.0, figures[1])
-    if (unit == 1).all():
-        return AllRows(design.weights, *figures, products), products
-    return AllRows(design.weights, *figures, products * np.outer(unit, unit)), products
+    products = standard = cache.array
+    unit = design.scale / np.where(design.constant, 1.0, scale)
+    if (unit != 1).any():
+        standard = products * np.outer(unit, unit)
+    return AllRows(design.weights, center, scale, standard), products
 
 
 def predicted(rows, problem, steps, intercept):

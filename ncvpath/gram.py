@@ -68,8 +68,9 @@ class GramCache:
             for left in range(0, everyone.size, TOGETHER):
                 self._learn(everyone[left : left + TOGETHER])
             return
+        # Others may use them too: nothing is learnt or forgotten any more.
         self.array, self.known = products, everyone.size
-        self.features, self.slot = everyone, everyone
+        self.features, self.slot = everyone.copy(), everyone.copy()
 
     @property
     def complete(self):
@@ -101,7 +102,7 @@ class GramCache:
             self.factor.lower[:used, :used] = old.lower[:used, :used]
             for name in ("slots", "diagonal", "exact"):
                 getattr(self.factor, name)[:used] = getattr(old, name)[:used]
-            self.factor.size[0] = used
+            self.factor.size[:] = old.size
         return self.factor
 
     def _ample(self, size, before):

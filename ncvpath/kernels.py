@@ -845,20 +845,18 @@ def measure_columns(X, first, weights, intercept, center, scale, peak):
 
 
 @kernel
-def leave_out(X, first, weights, rows, intercept, center, scale):
+def leave_out(X, first, weights, rows, left, intercept, center, scale):
     """Mean and root mean square about it when some rows are left out.
 
     On entry center and scale are those of all rows, with weights that sum to one, for
     columns first, first + 1, ...; on exit those without `rows`. With u the column
-    standardized by the former, and W the weight that is left,
+    standardized by the former, and W = `left` the weight that is left,
 
         mean   d = -sum_rows w u / W,   mean square   (1 - sum_rows w u^2) / W - d^2.
 
-    Where the square is too small to have its digits, scale becomes NaN.
+    Where a difference is too small to have its digits, scale becomes NaN.
     """
-    n, left = weights.size, 1.0
-    for i in rows:
-        left -= weights[i]
+    n = weights.size
     for k in range(center.size):
         column, total, square = X[(first + k) * n : (first + k + 1) * n], 0.0, 0.0
         if scale[k] == 0.0:
@@ -868,9 +866,11 @@ def leave_out(X, first, weights, rows, intercept, center, scale):
             total += weights[i] * u
             square += weights[i] * u * u
         shift = -total / left if intercept else 0.0
-        square = (1.0 - square) / left - shift * shift
+        rest = 1.0 - square
+        square = rest / left - shift * shift
         center[k] += scale[k] * shift
-        scale[k] *= math.sqrt(square) if square > ENOUGH_LEFT else np.nan
+        sound = rest > ENOUGH_LEFT and square * left > ENOUGH_LEFT * rest
+        scale[k] *= math.sqrt(square) if sound else np.nan
 
 
 @kernel

@@ -40,16 +40,18 @@ class Commons:
                 wait_for(futures, return_when=FIRST_EXCEPTION)
             finally:
                 self.close()
-        failed = (out for out in outcomes if isinstance(out, Exception))
-        for failure in failed:
-            raise failure
+        for outcome in outcomes:
+            if isinstance(outcome, Exception):
+                raise outcome
+        for future in futures:
+            future.result()  # what went wrong in a pass that a leaving walker made
         return outcomes
 
     def _walk(self, left, outcomes):
         """One walk after another, until none is left or one fails."""
         try:
             with self.turns:
-                while left:
+                while left and not self.closed:
                     try:
                         k, walk = left.popleft()
                     except IndexError:  # somebody was faster
@@ -68,7 +70,8 @@ class Commons:
         """One walker less; the others may have waited for this one only."""
         with self.meeting:
             self.present -= 1
-            if self.wishes and len(self.wishes) == self.present:
+            everyone = self.wishes and len(self.wishes) == self.present
+            if everyone and not self.closed:
                 self._serve()
 
     def close(self):
@@ -84,6 +87,7 @@ class Commons:
 
     def correlate(self, vector, center):
         """One walker's vector with every centred column, when all have asked."""
+        self.check()
         wish = Wish(vector, center)
         with self.meeting:
             self.wishes.append(wish)
@@ -120,7 +124,10 @@ class Wish:
 
 
 class Companion:
-    """A matrix whose passes over all columns are shared; the rest is done alone."""
+    """A matrix whose passes over all columns are shared; the rest is done alone.
+
+    A pass is a request for all features, in their order, and one vector.
+    """
 
     def __init__(self, matrix, commons):
         self.matrix, self.commons = matrix, commons

@@ -508,3 +508,21 @@ def test_the_callers_random_state_is_left_alone(data):
     before = np.random.get_state()[1].copy()
     cv_ncvpath(*data, nfolds=3, nlambda=3)
     assert np.array_equal(np.random.get_state()[1], before)
+
+
+@pytest.mark.parametrize("shape", [(600, 50), (5000, 20)])
+@pytest.mark.parametrize("little", [1e-6, 1e-10])
+def test_training_rows_of_little_weight_keep_their_digits(monkeypatch, shape, little):
+    """What is left after most of the weight is held out must not be a difference."""
+    monkeypatch.setattr(dense, "ALONE", 0)
+    monkeypatch.setattr(certificates, "SMALL", 0)
+    n = shape[0]
+    X, y = draw(*shape, seed=31)
+    train = np.arange(n) % 2 == 0
+    weights = np.where(train, little, 1.0)
+    options = dict(penalty="lasso", tol=1e-9)
+    cv = cv_ncvpath(X, y, folds=[(train, ~train)], weights=weights, nlambda=10,
+                    **options)
+    alone = ncvpath(X[train], y[train], lambdas=cv.lambdas, **options)
+    error = np.square(y[~train, None] - alone.predict(X[~train])).mean(axis=0)
+    np.testing.assert_allclose(cv.fold_errors[0], error, rtol=1e-7)

@@ -553,3 +553,27 @@ def test_the_gram_matrix_keeps_to_its_budget(monkeypatch):
     path = ncvpath(X, y, **keywords)
     assert path.converged.all() and path.df.max() > 60
     np.testing.assert_allclose(path.beta.toarray(), expected.beta.toarray(), atol=1e-5)
+
+
+def test_a_far_column_whose_zeros_do_not_count_is_still_exact():
+    """Its mean is in every product; such products are not relied on."""
+    rng = np.random.default_rng(5)
+    dense = rng.standard_normal((2000, 20))
+    dense[:, :5] = 1e6 + np.sign(dense[:, :5])
+    dense[0] = 0.0
+    y = dense[:, 4] - 1e6 + 0.1 * dense[:, 10] + rng.standard_normal(2000)
+    y[0] = 0.0
+    weights = np.ones(2000)
+    weights[0] = 0.0
+    path = ncvpath(sparse.csc_array(dense), y, weights=weights, penalty="lasso",
+                   nlambda=20)
+    Z, z = dense[1:], y[1:]
+    scale = Z.std(axis=0)
+    Z = (Z - Z.mean(axis=0)) / scale
+    for k in range(20):
+        beta = path.beta[:, [k]].toarray().ravel() * scale
+        u = Z.T @ (z - z.mean() - Z @ beta) / 1999
+        lam = path.lambdas[k]
+        excess = np.where(beta == 0, np.maximum(np.abs(u) - lam, 0),
+                          np.abs(u - lam * np.sign(beta)))
+        assert excess.max() <= 2e-6 * path.lambdas[0] or not path.converged[k]
