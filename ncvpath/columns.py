@@ -65,11 +65,15 @@ def missing_bytes(X):
     while isinstance(parent, np.ndarray):
         offset = getattr(parent, "offset", offset)
         parent = parent.base
+    try:
+        size = mapped.size()
+    except OSError:  # there is no file behind it
+        return 0
     begin = np.frombuffer(mapped, np.uint8).ctypes.data
     begin -= offset - offset % mmap.ALLOCATIONGRANULARITY  # where the file would begin
     end = X.ctypes.data + X.itemsize
     end += sum((size - 1) * max(step, 0) for size, step in zip(X.shape, X.strides))
-    return max(end - begin - mapped.size(), 0)
+    return max(end - begin - size, 0)
 
 
 class Columns:
@@ -87,7 +91,8 @@ class Columns:
         # Columns that are read through.
         self.gap = max(NEAR // column, NEAR_IN_ROW // X.dtype.itemsize)
         chunks = getattr(X, "chunks", None)
-        if isinstance(chunks, tuple) and isinstance(chunks[-1], Integral):
+        last = chunks[-1] if isinstance(chunks, tuple) and chunks else None
+        if isinstance(last, Integral) and last > 0:
             # Chunks are read as a whole.
             self.gap = max(NEAR // column, chunks[-1])
             if chunks[-1] <= self.width:
@@ -126,13 +131,22 @@ class Columns:
             block = self.X[:, first:last]
         else:
             with reading:
-                block = np.asarray(self.X[:, int(first) : int(last)])
+                block = unmasked(self.X[:, int(first) : int(last)])
         if block.shape != (self.shape[0], last - first):
             raise ValueError(
                 f"X[:, {first}:{last}] must have shape "
                 f"{(self.shape[0], int(last - first))}; got {block.shape}"
             )
         return block
+
+
+def unmasked(block):
+    """The block as an array; one with a mask has no number for each entry."""
+    if isinstance(block, np.ma.MaskedArray):
+        raise ValueError(
+            "X must not be masked; fill or drop the masked entries first"
+        )
+    return np.asarray(block)
 
 
 def in_columns(block, dtype, crew):

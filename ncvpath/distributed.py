@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from .columns import BLOCK, in_columns, storage_type
+from .columns import BLOCK, in_columns, storage_type, unmasked
 from .dense import dense_matrix
 from .threads import Crew
 
@@ -77,7 +77,7 @@ class DaskColumns:
 
 def on_chunk(chunk, local, dtype, task, share, shared):
     """What is done where the chunk is."""
-    chunk = np.asarray(chunk)
+    chunk = unmasked(chunk)
     if local is not None:
         chunk = chunk[:, local]
     columns = there_in_columns(chunk, dtype)
@@ -86,7 +86,7 @@ def on_chunk(chunk, local, dtype, task, share, shared):
 
 def there_in_columns(chunk, dtype):
     """A chunk as the kernels want it; workers have threads for chunks of their own."""
-    return in_columns(chunk, dtype, Crew(1))
+    return in_columns(unmasked(chunk), dtype, Crew(1))
 
 
 def raw(matrix, _):

@@ -17,6 +17,8 @@ from .threads import Crew
 PIECE = 1 << 17
 # Entries below which one thread is done before another has woken up.
 ALONE = 1 << 18
+# Products of entries are formed as they are.
+LARGEST = 1e140
 # Parts of the rows of X in which products of columns are computed, at most, each with
 # a result of its own, and numbers in those results together.
 PARTS = 4
@@ -60,6 +62,12 @@ class SparseMatrix:
             )
 
         self.crew.run(one_piece, balanced(np.diff(self.X.indptr)))
+        varies = scale > 0
+        if not ((scale[varies] > 1 / LARGEST) & (peak[varies] < LARGEST)).all():
+            raise ValueError(
+                "a sparse X must not have columns so large or small that their squares "
+                "overflow or vanish; rescale it"
+            )
         return center, scale, peak
 
     def measure_without(self, rows, total, weights, intercept):

@@ -1,5 +1,6 @@
 """X on disk: read by blocks, never as a whole, and the same path as in memory."""
 
+import mmap
 import os
 import pickle
 from concurrent.futures import ProcessPoolExecutor
@@ -364,3 +365,22 @@ def test_zarr(in_blocks, tmp_path):
     np.testing.assert_allclose(
         path.beta.toarray(), same.beta.toarray(), rtol=1e-8, atol=1e-8
     )
+
+
+def test_masked_blocks_are_refused():
+    class Masked:
+        values = np.ma.masked_greater(np.linspace(-1, 1, 800).reshape(40, 20), 0.9)
+        shape, dtype = values.shape, values.dtype
+
+        def __getitem__(self, key):
+            return self.values[key]
+
+    with pytest.raises(ValueError, match="masked"):
+        ncvpath(Masked(), np.arange(40.0))
+
+
+def test_memory_mapped_from_nowhere_is_memory():
+    pages = mmap.mmap(-1, 40 * 5 * 8)
+    X = np.frombuffer(pages).reshape(40, 5)
+    X[:] = np.random.default_rng(0).standard_normal((40, 5))
+    assert ncvpath(X, X[:, 0] + np.arange(40.0)).converged.all()

@@ -577,3 +577,10 @@ def test_a_far_column_whose_zeros_do_not_count_is_still_exact():
         excess = np.where(beta == 0, np.maximum(np.abs(u) - lam, 0),
                           np.abs(u - lam * np.sign(beta)))
         assert excess.max() <= 2e-6 * path.lambdas[0] or not path.converged[k]
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-200])
+def test_scales_whose_squares_overflow_are_refused(factor):
+    X = sparse.random_array((40, 20), density=0.5, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match="rescale"):
+        ncvpath(X * factor, np.arange(40.0))
