@@ -345,17 +345,22 @@ def add_rows(factor, gram, member, slots, diagonal, ceiling, floor):
                 for i in range(top, end):
                     for k in range(top):
                         before[i - top, k] = lower[i, k]
-                rows[top:end] -= np.dot(before, rows[:top])
+                products = np.dot(before, rows[:top])
+                for i in range(top, end):
+                    for r in range(size):
+                        rows[i, r] -= products[i - top, r]
             for i in range(top, end):
                 for k in range(top, i):
                     for r in range(size):
                         rows[i, r] -= lower[i, k] * rows[k, r]
                 for r in range(size):
                     rows[i, r] /= lower[i, i]
-        own = np.dot(rows.T, rows)
-        for r in range(size):
-            for i in range(first):
+        own = np.zeros((size, size))
+        for i in range(first):
+            for r in range(size):
                 lower[first + r, i] = rows[i, r]
+                for s in range(r + 1):
+                    own[r, s] += rows[i, r] * rows[i, s]
         for r in range(size):
             row, known = lower[first + r], gram[member[first + r]]
             taken = own[r, r]
@@ -575,8 +580,13 @@ def settle(gram, size, slots, penalty, l1, v, beta, q, factor, target, most):
     patience, best = 1, np.inf
     if is_smooth(penalty):
         # The support is nearly right from the start, and a step leads to its solution.
-        steps = newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor)
+        settled = SETTLED
     while epochs < most and idle <= MAX_IDLE:
+        if settled >= patience * SETTLED or since >= patience * SWEEPS:
+            taken = newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor)
+            steps += taken
+            settled = since = 0
+            patience = 1 if taken else 2 * patience
         worst, moved = sweep(gram, size, penalty, l1, v, beta, q, 0.1 * target)
         epochs += 1
         since += 1
@@ -588,11 +598,6 @@ def settle(gram, size, slots, penalty, l1, v, beta, q, factor, target, most):
             best, idle = worst, 0
         elif since == 1 and factor.size[1] > 0:
             factor.size[0] = 0  # a step with a stale factor that led nowhere
-        if settled >= patience * SETTLED or since >= patience * SWEEPS:
-            taken = newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor)
-            steps += taken
-            settled = since = 0
-            patience = 1 if taken else 2 * patience
     for j in range(size):
         change = beta[j] - before[j]
         if change != 0.0:
