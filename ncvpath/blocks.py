@@ -120,7 +120,7 @@ class BlockedMatrix:
 
     def descend(
         self, weights, center, scale, features, penalty, l1, v, l2, beta, residual,
-        target, max_epochs,
+        target, max_epochs, cyclic,
     ):
         """Coordinate descent with residual updates.
 
@@ -135,12 +135,13 @@ class BlockedMatrix:
                 spent = dense.descend(
                     weights, center[known], scale[known], local, penalty, l1[some],
                     v[some], l2[some], own, residual, target, max_epochs - epochs,
+                    cyclic,
                 )
                 beta[some] = own
                 longest, parts = max(longest, spent), parts + 1
             epochs += longest
-            # Two sweeps, of the support and of all: nobody had to move.
-            if parts == 1 or longest <= 2:
+            # A sweep of all, perhaps after one of the support: nobody had to move.
+            if parts == 1 or longest <= (1 if cyclic else 2):
                 break
         return epochs
 

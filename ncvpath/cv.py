@@ -96,7 +96,9 @@ def cv_ncvpath(
             else:
                 with working(settings.n_threads) as crew:
                     path = compute(data, settings, crew, bar, X, y)
-                settings = replace(settings, lambdas=path.lambdas, convex=False)
+                settings = replace(
+                    settings, lambdas=path.lambdas, convex=False, record=False
+                )
                 fits = elsewhere(data, settings, splits, judge, executor, X_there, bar)
             curves.append(measured(data, splits, fits, path, measure))
     best = min(curves, key=lambda curve: curve.cve.min())

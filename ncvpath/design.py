@@ -94,12 +94,15 @@ class Design:
         return self.matrix.columns(features, self.center, self.scale)
 
     def descend(
-        self, features, penalty, l1, l2, v, beta, residual, target, max_epochs
+        self, features, penalty, l1, l2, v, beta, residual, target, max_epochs, cyclic
     ):
-        """Coordinate descent with residual updates; changes beta and residual."""
+        """Coordinate descent with residual updates; changes beta and residual.
+
+        If not `cyclic`, the support is swept alone until it has settled.
+        """
         return self.matrix.descend(
             self.weights, self.center, self.scale, features, penalty, l1, v, l2, beta,
-            residual, target, max_epochs,
+            residual, target, max_epochs, cyclic,
         )
 
     def to_user_scale(self, features, beta, response_mean):

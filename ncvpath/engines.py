@@ -47,7 +47,9 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
         design = replace(design, matrix=own_matrix())
         problem, *begun = pose(data, settings, design, products)
         lambdas, hidden = choose_lambdas(problem, settings)
-        fold_settings = replace(settings, lambdas=lambdas, convex=False)
+        fold_settings = replace(
+            settings, lambdas=lambdas, convex=False, record=False
+        )
         bar.expect(lambdas.size)
 
         def tick(count):

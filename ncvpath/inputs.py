@@ -22,12 +22,14 @@ from .checks import (
 )
 from .columns import Columns
 from .distributed import DaskColumns
+from .inner import INNER
+from .mm import MAJORIZING
 from .penalties import PENALTIES, ROWS, Row
 from .sparse_inputs import SparseColumns
 from .threads import available_cores
+from .working_set import RULES
 
-SOLVERS = ("cd",)
-WORKING_SETS = ("fireworks", "full")
+SOLVERS = (*INNER, *MAJORIZING)
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Settings:
     intercept: bool
     standardize: bool
     working_set: str
+    solver: str
     n_added: int | None
     prune: bool
     inexact: bool
@@ -65,6 +68,7 @@ class Settings:
     convex: bool
     n_threads: int
     progress: bool
+    record: bool
 
 
 def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
@@ -104,12 +108,7 @@ def check_settings(
 ):
     """Clean settings."""
     row = _penalty(penalty)
-    one_of("solver", solver, SOLVERS)
-    if flag("record", record):
-        raise ValueError(
-            "record must be False; the trace is not available yet "
-            "(path.screening shows what happened at each lambda)"
-        )
+    working_set, solver = _system(working_set, solver)
     return Settings(
         row=row,
         gamma=_gamma(row, gamma),
@@ -120,7 +119,8 @@ def check_settings(
         warm_up=flag("warm_up", warm_up),
         intercept=flag("intercept", intercept),
         standardize=flag("standardize", standardize),
-        working_set=one_of("working_set", working_set, WORKING_SETS),
+        working_set=working_set,
+        solver=solver,
         n_added=optional(n_added, lambda v: count("n_added", v, 1)),
         prune=flag("prune", prune),
         inexact=flag("inexact", inexact),
@@ -131,7 +131,21 @@ def check_settings(
         n_threads=optional(n_threads, lambda v: count("n_threads", v, 1))
         or available_cores(),
         progress=flag("progress", progress),
+        record=flag("record", record),
     )
+
+
+def _system(working_set, solver):
+    """A working set and a solver that go together."""
+    one_of("working_set", working_set, RULES)
+    one_of("solver", solver, SOLVERS)
+    if solver in MAJORIZING and working_set != "fireworks":
+        raise ValueError(
+            f"working_set must be fireworks with solver={solver!r}, or any of "
+            f"{', '.join(RULES)} with solver one of {', '.join(INNER)}; got "
+            f"working_set={working_set!r}"
+        )
+    return working_set, solver
 
 
 def check_simulation(n, p, nonzero, correlation, rho, snr):

@@ -734,7 +734,9 @@ def sort_out(factor, level, length, slack, estimate, member, expected, uncertifi
 
 
 @kernel
-def survey(penalty, factor, level, ridge, beta, correlation, member, feasible):
+def survey(
+    penalty, factor, ridge_factor, level, ridge, beta, correlation, member, feasible
+):
     """Fermat's conditions over all features, and FireWorks' step.
 
     The step is the largest t in [0, 1] that keeps t u + (1 - t) f in the slab
@@ -747,7 +749,7 @@ def survey(penalty, factor, level, ridge, beta, correlation, member, feasible):
         if factor[j] == np.inf:
             continue
         l1 = level * factor[j]
-        u = correlation[j] - ridge * factor[j] * beta[j]
+        u = correlation[j] - ridge * ridge_factor[j] * beta[j]
         met = violation(penalty, beta[j], u, l1)
         if member[j]:
             inside = larger(inside, met)
@@ -758,7 +760,7 @@ def survey(penalty, factor, level, ridge, beta, correlation, member, feasible):
     for j in range(factor.size):
         if factor[j] != np.inf:
             l1 = level * factor[j]
-            u = correlation[j] - ridge * factor[j] * beta[j]
+            u = correlation[j] - ridge * ridge_factor[j] * beta[j]
             f = feasible[j] + step * (u - feasible[j])
             feasible[j] = min(max(f, -l1), l1)
     return inside, outside, step
@@ -775,7 +777,9 @@ def penalty_total(penalty, factor, level, ridge, support, beta):
 
 
 @kernel
-def restrict(member, factor, level, ridge, norm2, beta, correlation):
+def restrict(
+    member, factor, ridge_factor, level, ridge, norm2, beta, correlation
+):
     """The problem on the working set: features, l1, l2, v, beta and q of each."""
     size = 0
     for j in range(member.size):
@@ -790,7 +794,7 @@ def restrict(member, factor, level, ridge, norm2, beta, correlation):
     b, q = np.empty(size), np.empty(size)
     for k in range(working.size):
         j = working[k]
-        l1[k], l2[k], b[k] = level * factor[j], ridge * factor[j], beta[j]
+        l1[k], l2[k], b[k] = level * factor[j], ridge * ridge_factor[j], beta[j]
         v[k], q[k] = norm2[j] + l2[k], correlation[j] - l2[k] * b[k]
     return working, l1, l2, v, b, q
 
@@ -905,17 +909,22 @@ def subtract_columns(X, features, center, steps, top, out):
             out[i] -= step * (column[i] - c)
 
 
+@summing_kernel
+def centred_dot(column, center, weights, residual):
+    """Weights @ (residual * (column - center))."""
+    total = 0.0
+    for i in range(residual.size):
+        total += weights[i] * residual[i] * (column[i] - center)
+    return total
+
+
 @kernel
 def visit_column(column, weights, center, scale, penalty, l1, v, l2, beta, residual):
     """Update one coordinate with the residual at hand.
 
     Modified in place: residual. Returns the new coefficient and the violation met.
     """
-    # u = weights @ (residual * (column - center)) / scale - l2 * beta
-    u = 0.0
-    for i in range(residual.size):
-        u += weights[i] * residual[i] * (column[i] - center)
-    u = u / scale - l2 * beta
+    u = centred_dot(column, center, weights, residual) / scale - l2 * beta
     met = violation(penalty, beta, u, l1)
     if met == 0.0:
         return beta, met
@@ -931,18 +940,20 @@ def visit_column(column, weights, center, scale, penalty, l1, v, l2, beta, resid
 @kernel
 def descend_residual(
     X, weights, center, scale, features, penalty, l1, v, l2, beta, residual, target,
-    max_epochs,
+    max_epochs, cyclic,
 ):
     """Coordinate descent on the working set with residual updates, no Gram matrix.
 
     X is the dense matrix column after column; `features` are the columns of the
-    working set, which all other arrays follow. Modified in place: beta, residual.
+    working set, which all other arrays follow. Every sweep is over all of them if
+    `cyclic`, otherwise over the support until that has settled, and then over all.
+    Modified in place: beta, residual.
     Returns the number of sweeps; unless they ran out, the last one met no violation
     above `target`.
     """
     n = residual.size
     epochs = 0
-    support_only = True
+    support_only = not cyclic
     while epochs < max_epochs:
         epochs += 1
         worst = 0.0
@@ -957,8 +968,26 @@ def descend_residual(
             worst = larger(worst, met)
         if worst <= target and not support_only:
             break
-        support_only = worst > target
+        support_only = worst > target and not cyclic
     return epochs
+
+
+@kernel
+def proximal_point(penalty, l1, beta, q, t, new):
+    """Set `new` to the minimiser of the penalty plus t/2 |new - (beta + q / t)|^2."""
+    for j in range(beta.size):
+        new[j] = threshold(penalty, t * beta[j] + q[j], t, l1[j], beta[j])
+
+
+@kernel
+def penalty_rise(penalty, l1, beta, new):
+    """What the sparse penalty gains from beta to `new`, and what it was."""
+    rise = height = 0.0
+    for j in range(beta.size):
+        before = value(penalty, abs(beta[j]), l1[j])
+        height += before
+        rise += value(penalty, abs(new[j]), l1[j]) - before
+    return rise, height
 
 
 @kernel
@@ -1018,7 +1047,7 @@ def walk_down(
             return done, known, 0
         # As solver.descend.
         working, l1, _, v, b, q = restrict(
-            member, factor, level, ridge, norm2, beta, correlation
+            member, factor, factor, level, ridge, norm2, beta, correlation
         )
         slots = np.empty(working.size, dtype=np.int64)
         for k in range(working.size):
@@ -1062,7 +1091,7 @@ def walk_down(
         for j in range(beta.size):
             feasible[j] *= lambdas[done] / lam
         inside, outside, step = survey(
-            penalty, factor, level, ridge, beta, correlation, member, feasible
+            penalty, factor, factor, level, ridge, beta, correlation, member, feasible
         )
         worst = larger(inside, outside)
         if not worst <= tol:
@@ -1295,7 +1324,7 @@ def visit_sparse_column(
 @kernel
 def descend_sparse(
     data, indices, indptr, weights, center, scale, features, penalty, l1, v, l2, beta,
-    residual, target, max_epochs,
+    residual, target, max_epochs, cyclic,
 ):
     """As descend_residual, on sparse columns: a coordinate costs what its column holds.
 
@@ -1307,7 +1336,7 @@ def descend_sparse(
     for i in range(residual.size):
         total += weights[i] * residual[i]
     epochs = 0
-    support_only = True
+    support_only = not cyclic
     while epochs < max_epochs:
         epochs += 1
         worst = 0.0
@@ -1323,7 +1352,7 @@ def descend_sparse(
             worst = larger(worst, met)
         if worst <= target and not support_only:
             break
-        support_only = worst > target
+        support_only = worst > target and not cyclic
     for i in range(residual.size):
         residual[i] += lift
     return epochs

@@ -9,17 +9,19 @@ from .design import make_design
 from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
 from .matrices import open_matrix
+from .mm import MAJORIZING
 from .problem import pose
 from .progress import Bar
 from .results import NcvPath
 from .solver import Work
 from .threads import working
+from .trace import Round
 from .walk import walk
 
 # Settings the path keeps, beside those it has fields for, to be computed again.
 KEPT = (
-    "nlambda", "warm_up", "standardize", "working_set", "n_added", "prune", "inexact",
-    "max_epochs", "dfmax",
+    "nlambda", "warm_up", "standardize", "working_set", "solver", "n_added", "prune",
+    "inexact", "max_epochs", "dfmax",
 )
 
 
@@ -81,13 +83,19 @@ def ncvpath(
     intercept, standardize : bool
         Without intercept nothing is centred, and columns are scaled by their root
         mean square.
-    working_set : {"fireworks", "full"}
-    solver : {"cd"}
-        Coordinate descent and Newton steps on the Gram matrix of the working set.
+    working_set : {"fireworks", "maxvc", "full"}
+        Who joins the working set: the features whose slab boundary is nearest to
+        FireWorks' feasible vector; those whose slab the residual violates most; or
+        all features, from the start.
+    solver : {"cd", "bcd", "gist", "mm-cd", "mm-prox"}
+        How the problem on the working set is solved: by coordinate descent and Newton
+        steps on its Gram matrix; by the paper's coordinate descent with residual
+        updates; by proximal gradient steps. "mm-*" majorize the penalty by weighted
+        lassos, each solved by FireWorks with "bcd" or "gist".
     n_added, prune, inexact : int, bool, bool
-        FireWorks: features added per round (by default growing), whether features
-        at zero leave the set after the first round at a lambda, and whether rounds
-        that will be followed by another may be solved loosely.
+        Features added per round (by default growing), whether features at zero may
+        leave the set between rounds, and whether rounds that will be followed by
+        another may be solved loosely.
     tol : float
         Largest violation of Fermat's conditions over all features, relative to the
         gradient of the null model.
@@ -104,7 +112,7 @@ def ncvpath(
     progress : bool
         Show a progress bar over lambdas.
     record : bool
-        Not available yet.
+        Keep `path.trace`, what each round at each lambda reached.
 
     Returns
     -------
@@ -210,9 +218,12 @@ def assemble(problem, state, data, settings, steps, stopped, X, y):
     null_loss = design.n * (design.weights @ problem.response**2)
     violation = column("violation")
     names = data.names
-    counted = [name for name in Work.__dataclass_fields__ if name != "round_trips"]
-    if design.round_trips is not None:
-        counted.append("round_trips")
+    rare = {
+        "round_trips": design.round_trips is not None,
+        "majorizations": settings.solver in MAJORIZING,
+        "trace": False,
+    }
+    counted = [k for k in Work.__dataclass_fields__ if rare.get(k, True)]
     return NcvPath(
         lambdas=column("lam"),
         intercept=intercept if settings.intercept else np.zeros(len(steps)),
@@ -243,9 +254,18 @@ def assemble(problem, state, data, settings, steps, stopped, X, y):
             key: np.array([getattr(step.work, key) for step in steps])
             for key in counted
         },
+        rounds=assemble_trace(steps) if settings.record else None,
         X=X,
         y=y,
     )
+
+
+def assemble_trace(steps):
+    """The rounds of all lambdas, column by column."""
+    rounds = [(k, i, *row) for k, step in enumerate(steps)
+              for i, row in enumerate(step.work.trace)]
+    names = ("which", "round", *Round._fields)
+    return dict(zip(names, map(np.array, zip(*rounds))))
 
 
 def warn_if_unconverged(path):

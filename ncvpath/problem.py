@@ -35,6 +35,7 @@ class Problem:
     lambda_max: float  # the null model is the solution from here up
     g0: float  # largest |<x_j, r0>| of a penalised feature: the unit of violations
     rounding: float  # violations up to here may be due to rounding alone
+    majorizes: "Problem | None" = None  # whose penalty this one's lies above (mm.py)
 
     def units(self, lam):
         """l1 and l2 per unit of the penalty factor."""
@@ -43,7 +44,12 @@ class Problem:
     def levels(self, lam, features):
         """l1 and l2 of features that may enter."""
         level, ridge = self.units(lam)
-        return level * self.factor[features], ridge * self.factor[features]
+        return level * self.factor[features], ridge * self.ridge_factor[features]
+
+    @property
+    def ridge_factor(self):
+        """What multiplies the ridge penalty: it is not majorized."""
+        return (self.majorizes or self).factor
 
     @cached_property
     def growth(self):
@@ -94,7 +100,8 @@ def pose(data, settings, design, products=None):
         )
     penalty = shaped(settings.row, settings.gamma, spread)
     factor = np.where(design.constant, np.inf, data.factor)
-    state = null_state(design, response, factor, products)
+    learns = design.matrix.is_tall and settings.solver == "cd"
+    state = null_state(design, response, factor, learns, products)
     penalised = (factor > 0) & (factor < np.inf)
     reach = np.abs(state.correlation[penalised])
     share = reach / (np.sqrt(design.norm2[penalised]) * max(spread, TINY))
@@ -120,8 +127,11 @@ def pose(data, settings, design, products=None):
     return problem, state
 
 
-def null_state(design, response, factor, products=None):
-    """The model of the unpenalised features alone, fitted by least squares."""
+def null_state(design, response, factor, learns, products=None):
+    """The model of the unpenalised features alone, fitted by least squares.
+
+    If the solver `learns` all products of columns at once, it does so here.
+    """
     beta = np.zeros(design.p)
     free = np.flatnonzero(factor == 0)
     if free.size:
@@ -131,7 +141,7 @@ def null_state(design, response, factor, products=None):
         beta[free] = np.linalg.lstsq(columns, response * root, rcond=None)[0] / length
     residual = design.residual(response, free, beta[free])
     certificates, cache = Certificates(design), GramCache(design)
-    if design.matrix.is_tall:
+    if learns or products is not None:
         cache.learn_all(products)
     correlation = certificates.learn(residual)
     mean_square = (design.weights * residual) @ residual

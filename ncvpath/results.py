@@ -76,6 +76,8 @@ class NcvPath:
     """(n,) observation weights, summing to one, if they were given."""
     work: dict[str, np.ndarray] = field(repr=False)
     """Counts behind `screening`, each (L,)."""
+    rounds: dict[str, np.ndarray] | None = field(default=None, repr=False)
+    """Figures behind `trace`, if they were recorded."""
     X: Any = field(default=None, repr=False)
     """The data as the user gave them; left out of pickles and files."""
     y: Any = field(default=None, repr=False)
@@ -234,6 +236,24 @@ class NcvPath:
         import pandas as pd
 
         return pd.DataFrame(self.work, index=pd.Index(self.lambdas, name="lambda"))
+
+    @property
+    def trace(self) -> "pd.DataFrame | None":
+        """What each round at each lambda reached; None without `record=True`.
+
+        Columns: seconds since the work at this lambda began, objective, violation
+        (the largest, relative to the null gradient), step (FireWorks' alpha_k),
+        working_set (its size), and distance, the largest from the residual to the
+        slab of a feature outside the working set.
+        """
+        import pandas as pd
+
+        if self.rounds is None:
+            return None
+        columns = dict(self.rounds)
+        where = [self.lambdas[columns.pop("which")], columns.pop("round")]
+        index = pd.MultiIndex.from_arrays(where, names=["lambda", "round"])
+        return pd.DataFrame(columns, index=index)
 
     def plot(
         self, ax=None, xvar="lambda", log=True, label=10, shade=True, **lines

@@ -8,13 +8,10 @@ from time import perf_counter
 import numpy as np
 
 from .fits import Fit
-from .working_set import default_n_added, first_set, largest, nearest_slabs
+from .inner import INNER, Restricted
+from .trace import Round, look_back
+from .working_set import RULES, default_n_added, first_set, largest
 
-# From this round on at one lambda the working set is not pruned, as long as the Gram
-# matrix serves it: it can only grow, so the rounds must end. (Deep in the nonconvex
-# region features come and go; with pruning in every round they did so up to 22 times at
-# one lambda, without, 9 times.)
-PRUNING_ROUNDS = 2
 # The working set is solved a little further than asked, for the rounding in the
 # measured violation.
 MARGIN = 0.5
@@ -26,6 +23,7 @@ class Status(Enum):
     """How the work at one lambda ended, as the user reads it."""
 
     CONVERGED = "converged"
+    ITSELF = "converged in one majorization: the lasso is its own"
     MAX_EPOCHS = "max_epochs reached before tol; raise max_epochs or tol"
     STALLED = "progress stopped before tol; raise tol, or lower alpha to add some ridge"
     ROUNDING = "tol is below what rounding allows on these data; raise tol"
@@ -38,10 +36,12 @@ class Limits:
     tol: float  # absolute: relative tol times the null gradient
     max_epochs: int
     working_set: str
+    solver: str
     n_added: int | None
     prune: bool
     inexact: bool
     dfmax: int  # p: none
+    record: bool
 
 
 @dataclass
@@ -58,20 +58,25 @@ class Work:
     newton_steps: int = 0
     seconds: float = field(default_factory=lambda: -perf_counter())
     round_trips: int = 0  # to a cluster; what came before the first lambda counts there
+    majorizations: int = 0  # weighted lassos solved (mm.py)
+    trace: list[Round] = field(default_factory=list)  # if it is to be recorded
 
 
-def solve(problem, state, lam, limits, spent=0):
+def solve(problem, state, lam, limits, work):
     """Minimise at one lambda, from `state`, which moves there.
 
-    `spent` sweeps were made for this lambda already. Returns the status, the largest
-    violation over all features, and the work done.
+    Counts its work on top of what `work` has already. Returns the status, the largest
+    violation over all features, and the work.
     """
-    work = Work(epochs=spent)
+    done = work.rounds
+    # From a cold start the first set is a guess, and need not be solved exactly.
+    guess = state.lam == np.inf and limits.working_set != "full"
+    target = inner_target(limits, limits.tol, problem.g0) if guess else limits.tol
     start(problem, state, lam, limits, work)
     # Slabs shrink with lambda, and so does what lies inside them.
     state.feasible *= lam / state.lam
     state.lam = lam
-    target, best, stalled = limits.tol, np.inf, 0
+    best, stalled = np.inf, 0
     while True:
         # 1. Solve on the working set.
         descend(problem, state, MARGIN * target, limits, work)
@@ -80,6 +85,8 @@ def solve(problem, state, lam, limits, spent=0):
         # 3. Measure the violations; move FireWorks' feasible vector to the residual.
         inside, outside, work.step = survey(problem, state)
         worst = np.maximum(inside, outside)  # NaN, if any, stays visible
+        if limits.record:
+            look_back(problem, state, work)
         # 4. Done?
         if worst <= limits.tol:
             status = Status.CONVERGED
@@ -89,7 +96,7 @@ def solve(problem, state, lam, limits, spent=0):
             break
         if outside > limits.tol:
             # 5. Choose who works next.
-            choose(problem, state, limits, work)
+            choose(problem, state, limits, work.rounds - done)
             target = inner_target(limits, target, outside)
             best, stalled = np.inf, 0
             continue
@@ -103,17 +110,18 @@ def solve(problem, state, lam, limits, spent=0):
     if status is not Status.CONVERGED:
         worst = measure_all(problem, state, work)
         status = Status.CONVERGED if worst <= limits.tol else status
-    work.seconds += perf_counter()
     return status, worst, work
 
 
-def rest(problem, state, lam, limits):
+def rest(problem, state, lam, limits, work):
     """Stay with the null model, the solution from lambda_max up."""
     state.lam = min(lam, problem.lambda_max)
     state.member = problem.free.copy()
     worst = np.max(survey(problem, state)[:2])
-    status = Status.CONVERGED if worst <= limits.tol else Status.ROUNDING
-    return status, worst, Work(checked=problem.design.p, seconds=0.0)
+    work.checked += problem.design.p
+    if limits.record:
+        look_back(problem, state, work)
+    return Status.CONVERGED if worst <= limits.tol else Status.ROUNDING, worst, work
 
 
 def start(problem, state, lam, limits, work):
@@ -154,35 +162,23 @@ def crowd(n_added, held, most):
 
 
 def descend(problem, state, target, limits, work):
-    """Solve on the working set.
-
-    The Gram matrix of the set makes n disappear from the sweeps; a set that
-    outgrows n is served by residual updates instead.
-    """
-    design, penalty = problem.design, problem.penalty
+    """Solve on the working set."""
     know_members(state, work)
-    working, l1, l2, v, beta, q = design.kernels.restrict(
-        state.member, problem.factor, *problem.units(state.lam), design.norm2,
-        state.beta, state.correlation,
+    some = Restricted(
+        *problem.design.kernels.restrict(
+            state.member, problem.factor, problem.ridge_factor,
+            *problem.units(state.lam), problem.design.norm2, state.beta,
+            state.correlation,
+        )
     )
     left = limits.max_epochs - work.epochs
-    if state.gram.suits(working.size):
-        slots = state.gram.slots(working)
-        factor = state.gram.factor_for(min(working.size, state.fit.support.size + 50))
-        size = working.size
-        with design.matrix.crew.room("working set", size, size) as matrix:
-            epochs, newton_steps, _ = design.kernels.descend_gram(
-                state.gram.array, working, slots, penalty, l1, v, beta, q, factor,
-                matrix, target, left,
-            )
-        work.newton_steps += newton_steps
-    else:
-        epochs = design.descend(
-            working, penalty, l1, l2, v, beta, state.fit.residual.copy(), target, left
-        )
-    state.beta[working] = beta
+    epochs, newton_steps = INNER[limits.solver].solve(
+        problem, state, some, target, left
+    )
+    state.beta[some.features] = some.beta
     work.epochs += epochs
-    work.working_set = max(work.working_set, working.size)
+    work.newton_steps += newton_steps
+    work.working_set = max(work.working_set, some.features.size)
 
 
 def know_members(state, work):
@@ -216,8 +212,9 @@ def refresh(problem, state, limits, work):
 def survey(problem, state):
     """Violations inside and outside the working set, and FireWorks' step."""
     return problem.design.kernels.survey(
-        problem.penalty, problem.factor, *problem.units(state.lam), state.beta,
-        state.correlation, state.member, state.feasible,
+        problem.penalty, problem.factor, problem.ridge_factor,
+        *problem.units(state.lam), state.beta, state.correlation, state.member,
+        state.feasible,
     )
 
 
@@ -229,8 +226,8 @@ def measure_all(problem, state, work):
     return np.max(survey(problem, state)[:2])
 
 
-def choose(problem, state, limits, work):
-    """FireWorks: prune the set to what is in use, add the nearest slabs outside."""
+def choose(problem, state, limits, rounds):
+    """Prune the set to what is in use, and add those outside whom the rule names."""
     outside = np.flatnonzero(~state.member & np.isfinite(problem.factor))
     l1, l2 = problem.levels(state.lam, outside)
     u = state.correlation[outside]
@@ -241,14 +238,16 @@ def choose(problem, state, limits, work):
         # in whole designs for the sake of a few features.
         first = default_n_added(problem.design.p)
         objecting = np.count_nonzero(np.abs(u) > l1)
-        n_added = max(first, min(first << min(work.rounds - 1, 30), 2 * objecting))
+        n_added = max(first, min(first << min(rounds - 1, 30), 2 * objecting))
         # Nor beyond what the Gram matrix serves, while that is possible.
         held = np.count_nonzero(state.beta) + np.count_nonzero(problem.free)
         n_added = min(n_added, max(first, state.gram.largest_set - held))
     length = np.sqrt(problem.design.norm2[outside] + l2)
-    added = nearest_slabs(u, state.feasible[outside], l1, length, n_added)
+    rule = RULES[limits.working_set]
+    added = rule(u, state.feasible[outside], l1, length, n_added)
     size = np.count_nonzero(state.member) + added.size
-    if limits.prune and (work.rounds < PRUNING_ROUNDS or not state.gram.suits(size)):
+    early = rounds < INNER[limits.solver].pruning_rounds
+    if limits.prune and (early or not state.gram.suits(size)):
         state.member = (state.beta != 0) | problem.free
     state.member[outside[added]] = True
 
@@ -256,11 +255,12 @@ def choose(problem, state, limits, work):
 def inner_target(limits, target, objecting):
     """How exactly to solve the next round.
 
-    While features outside object by much, a hundredth of their violation is enough, and
-    of the target before at most until that has come down to tol: targets then fall
-    geometrically, and their sum is finite (Corollary 1).
+    While features outside object by much, a share of their violation is enough, and of
+    the target before until that has come down to tol: targets then fall geometrically,
+    and their sum is finite (Corollary 1).
     """
     if not limits.inexact:
         return limits.tol
+    way = INNER[limits.solver]
     before = target if target > limits.tol else np.inf
-    return max(limits.tol, 0.01 * min(objecting, before))
+    return max(limits.tol, min(way.share * objecting, way.decay * before))

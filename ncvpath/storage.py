@@ -26,6 +26,7 @@ def save(path, file):
     """Write a path to a file name or an open binary file."""
     arrays = {name: getattr(path, name) for name in ARRAYS}
     arrays |= {f"work_{name}": counts for name, counts in path.work.items()}
+    arrays |= {f"round_{name}": values for name, values in (path.rounds or {}).items()}
     arrays |= {
         "beta_data": path.beta.data,
         "beta_indices": path.beta.indices,
@@ -70,12 +71,18 @@ def parse(content):
         (content["beta_data"], content["beta_indices"], content["beta_indptr"]),
         shape=(facts["p"], fields["lambdas"].size),
     )
-    fields["work"] = {
-        name.removeprefix("work_"): counts
-        for name, counts in content.items()
-        if name.startswith("work_")
-    }
+    fields["work"] = with_prefix("work_", content)
+    fields["rounds"] = with_prefix("round_", content) or None
     return fields
+
+
+def with_prefix(prefix, content):
+    """The arrays whose names begin so, under the rest of their names."""
+    return {
+        name.removeprefix(prefix): values
+        for name, values in content.items()
+        if name.startswith(prefix)
+    }
 
 
 def check(fields):
@@ -89,6 +96,12 @@ def check(fields):
     for name, counts in fields["work"].items():
         if counts.shape != (size,) or counts.dtype.kind not in "iuf":
             raise ValueError(f"{name} is not {size} numbers")
+    rounds = fields["rounds"] or {"which": np.zeros(1, dtype=int)}
+    for name, values in rounds.items():
+        if values.shape != rounds["which"].shape or values.dtype.kind not in "iuf":
+            raise ValueError(f"rounds of {name} are not as many numbers as others")
+    if not set(rounds["which"].tolist()) <= set(range(size)):
+        raise ValueError("rounds belong to other lambdas")
     weights = fields["weights"]
     if weights is not None and weights.shape != (fields["n"],):
         raise ValueError(f"weights are not {fields['n']} numbers")

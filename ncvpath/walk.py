@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import mm
 from .dense import DenseMatrix
 from .fits import Fit
 from .solver import MARGIN, Limits, Status, Work, rest, solve
@@ -40,8 +41,9 @@ def walk(problem, state, lambdas, hidden, settings, tick):
     """
     limits = Limits(
         settings.tol * problem.g0, settings.max_epochs, settings.working_set,
-        settings.n_added, settings.prune, settings.inexact,
+        settings.solver, settings.n_added, settings.prune, settings.inexact,
         problem.design.p if settings.dfmax is None else settings.dfmax,
+        settings.record,
     )
     ahead, steps = np.append(hidden, lambdas), []
     for k, step in enumerate(take_steps(problem, state, ahead, limits)):
@@ -69,10 +71,11 @@ def walk(problem, state, lambdas, hidden, settings, tick):
 def take_steps(problem, state, lambdas, limits):
     """One finished step after another: easy ones many at a time, others singly."""
     done, trips = 0, 0
+    minimise = mm.minimise if limits.solver in mm.MAJORIZING else solve
     while done < lambdas.size:
-        lam, spent = lambdas[done], 0
+        lam, work = lambdas[done], Work()
         if lam >= problem.lambda_max * (1 - SAME_LAMBDA):
-            outcome = rest(problem, state, lam, limits)
+            outcome = rest(problem, state, lam, limits, work)
         else:
             if may_be_easy(state, limits):
                 few = lambdas[done : done + STRETCH]
@@ -81,11 +84,11 @@ def take_steps(problem, state, lambdas, limits):
                 done += len(steps)
                 if len(steps) == few.size:
                     continue
-                lam = lambdas[done]
-            outcome = solve(problem, state, lam, limits, spent)
-            if spent:  # on a round that led nowhere
-                outcome[-1].rounds += 1
-                outcome[-1].checked += problem.design.p
+                lam, work = lambdas[done], Work(epochs=spent)
+                if spent:  # on a round that led nowhere
+                    work.rounds, work.checked = 1, problem.design.p
+            outcome = minimise(problem, state, lam, limits, work)
+        work.seconds += perf_counter()
         step = finished_step(problem, state, lam, *outcome)
         so_far = problem.design.round_trips or 0
         step.work.round_trips, trips = so_far - trips, so_far
@@ -97,10 +100,11 @@ def may_be_easy(state, limits):
     """Whether compiled code may try: with a small dense X, an earlier lambda, and
     patience.
 
-    A tight limit on sweeps is for the solver to keep. The code is long, and compiled
-    for float64 in memory only.
+    A tight limit on sweeps is for the solver to keep, and so is a record of rounds. The
+    code is long, and compiled for float64 in memory only.
     """
-    asked = limits.working_set == "fireworks" and limits.max_epochs >= 1000
+    usual = limits.working_set == "fireworks" and limits.solver == "cd"
+    asked = usual and limits.max_epochs >= 1000 and not limits.record
     matrix = state.certificates.design.matrix
     at_hand = isinstance(matrix, DenseMatrix) and matrix.flat.dtype == np.float64
     return asked and at_hand and state.certificates.small and state.lam < np.inf

@@ -1,10 +1,13 @@
-"""Who works next: first guesses and the FireWorks choice.
+"""Who works next: first guesses, and the rules that add features.
 
 A penalised feature at zero is settled while the residual lies in its slab
 |<x_j, r>| <= l1_j. FireWorks keeps a vector s inside every slab, of which only
 f_j = <x_j, s> is ever needed, and adds the features whose slab boundary is nearest
 to it. (Rakotomamonjy, Flamary, Gasso and Salmon, AISTATS 2022.) The step that moves s
 is kernels.survey, since it looks at every feature.
+
+MaxVC (maximum violated constraints) has no such vector: it adds the features from whose
+slab the residual itself is farthest.
 """
 
 import numpy as np
@@ -43,6 +46,16 @@ def nearest_slabs(u, f, l1, length, n_added):
     close = np.flatnonzero(distance <= np.partition(distance, size - 1)[size - 1])
     excess = (np.abs(u[close]) - l1[close]) / length[close]
     return close[np.lexsort((-excess, distance[close]))[:size]]
+
+
+def most_violated(u, f, l1, length, n_added):
+    """The n_added features from whose slab the residual is farthest; f has no say."""
+    return largest((np.abs(u) - l1) / length, n_added)
+
+
+# Who joins the working set: places among features outside, by their correlation u with
+# the residual and f with s. A full set leaves nobody outside.
+RULES = {"fireworks": nearest_slabs, "maxvc": most_violated, "full": most_violated}
 
 
 def default_n_added(p):

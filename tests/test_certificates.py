@@ -111,7 +111,7 @@ def test_both_ways_to_a_fit_agree():
     )
     response = y - y.mean()
     factor = np.r_[0.0, np.ones(29)]
-    state = null_state(design, response, factor)
+    state = null_state(design, response, factor, learns=False)
     beta, features = np.zeros(30), np.arange(30)
     beta[[3, 7, 20]] = 1.0, -2.0, 0.5
     state.gram.slots(np.array([0, 3, 7, 20, 21]))

@@ -270,12 +270,22 @@ BAD_ARGUMENTS = {
         [row.name for row in ROWS],
     ),
     "penalty None": (dict(penalty=None), ["penalty must be one of", "None"]),
-    "solver": (dict(solver="bcd"), ["solver must be one of cd;", "'bcd'"]),
-    "working_set": (
-        dict(working_set="maxvc"),
-        ["working_set must be one of fireworks, full;", "'maxvc'"],
+    "solver": (
+        dict(solver="newton"),
+        ["solver must be one of cd, bcd, gist, mm-cd, mm-prox;", "'newton'"],
     ),
-    "record": (dict(record=True), ["record must be False", "screening"]),
+    "working_set": (
+        dict(working_set="greedy"),
+        ["working_set must be one of fireworks, maxvc, full;", "'greedy'"],
+    ),
+    "majorization with maxvc": (
+        dict(working_set="maxvc", solver="mm-cd"),
+        [
+            "working_set must be fireworks with solver='mm-cd'",
+            "fireworks, maxvc, full with solver one of cd, bcd, gist", "'maxvc'",
+        ],
+    ),
+    "record": (dict(record="yes"), ["record must be", "'yes'"]),
     "gamma with lasso": (
         dict(penalty="lasso", gamma=3), ["gamma must not be given for lasso", "gamma=3"]
     ),

@@ -100,13 +100,14 @@ def test_both_descents_reach_the_same_point(row):
     np.testing.assert_allclose(
         q, X.T @ (y - X @ beta) / 50 - l2 * beta, atol=1e-12
     )
-    other, residual = np.zeros(8), y.copy()
-    kernels.descend_residual(
-        X_flat, weights, np.zeros(8), np.ones(8), slots, penalty, l1, v, l2, other,
-        residual, 1e-12, 10_000,
-    )
-    np.testing.assert_allclose(residual, y - X @ other, atol=1e-12)
-    np.testing.assert_allclose(beta, other, atol=1e-9)
+    for cyclic in (False, True):
+        other, residual = np.zeros(8), y.copy()
+        kernels.descend_residual(
+            X_flat, weights, np.zeros(8), np.ones(8), slots, penalty, l1, v, l2, other,
+            residual, 1e-12, 10_000, cyclic,
+        )
+        np.testing.assert_allclose(residual, y - X @ other, atol=1e-12)
+        np.testing.assert_allclose(beta, other, atol=1e-9)
 
 
 def test_epochs_never_exceed_their_limit():

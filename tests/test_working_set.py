@@ -12,7 +12,7 @@ def step_of(u, f, l1, outside):
     """The step alone; factors are l1 at level 1, and the feasible vector moves."""
     moved = f.copy()
     *_, step = kernels.survey(
-        Penalty(0, 0.0), l1, 1.0, 0.0, np.zeros(u.size), u, ~outside, moved
+        Penalty(0, 0.0), l1, l1, 1.0, 0.0, np.zeros(u.size), u, ~outside, moved
     )
     np.testing.assert_allclose(moved, np.clip(f + step * (u - f), -l1, l1), atol=1e-15)
     return step
@@ -57,7 +57,8 @@ def test_survey_measures_violations_inside_and_outside():
     u = np.array([0.7, 1.4, 0.2, 9.0, -0.3])
     member = np.array([True, False, False, False, True])
     inside, outside, step = kernels.survey(
-        Penalty(0, 0.0), factor, 1.0, 0.1, beta, u + 0.1 * beta, member, np.zeros(5)
+        Penalty(0, 0.0), factor, factor, 1.0, 0.1, beta, u + 0.1 * beta, member,
+        np.zeros(5),
     )
     assert (inside, outside) == (pytest.approx(0.3), pytest.approx(0.4))
     assert step == pytest.approx(1 / 1.4)
