@@ -283,6 +283,25 @@ class NcvPath:
 
         return plot_path(self, ax, xvar, log, label, shade, lines)
 
+    def plot_trace(self, ax=None, xvar="round") -> "Axes":
+        """Draw how the rounds converged; needs a fit with `record=True`.
+
+        Largest violation, largest distance from the residual to a slab and objective
+        on the left, FireWorks' step on the right, the size of the working set on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        xvar : {"round", "seconds"}
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .trace_plots import plot_trace
+
+        return plot_trace(self, ax, xvar)
+
     def __repr__(self):
         return printing.as_text(self)
 

@@ -1,0 +1,91 @@
+"""A picture of the rounds of a fit. Axes in, Axes out; nothing global is touched.
+
+matplotlib comes with `plots`: this room, too, is entered late.
+"""
+
+import numpy as np
+
+from .checks import one_of
+from .plots import COLOURS, FixedFormatter, FixedLocator, NullLocator, plt
+
+WORDS = {"round": "round", "seconds": "seconds"}
+STEP = "0.55"  # the grey of the step and its axis
+MOST_TICKS = 10
+FLOOR = 0.01  # lowest violation shown, in units of tol
+
+
+def plot_trace(path, ax, xvar):
+    """How the rounds converged. See NcvPath.plot_trace."""
+    one_of("xvar", xvar, tuple(WORDS))
+    if path.rounds is None:
+        raise ValueError("trace must be recorded: fit with record=True")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(8, 5.2), layout="constrained")
+    rounds, starts = path.rounds, np.flatnonzero(path.rounds["round"] == 0)
+    x = horizontal(rounds, starts, xvar)
+    draw_series(ax, x, rounds, starts)
+    # What is far below tol is of no interest, and would squeeze the rest.
+    ax.set_ylim(bottom=max(ax.get_ylim()[0], FLOOR * path.tol))
+    for k in starts[1:]:
+        ax.axvline(x[k], color="0.8", linewidth=0.6, zorder=0)
+    ax.set_xlabel(WORDS[xvar])
+    draw_step(ax, x, rounds["step"])
+    sizes_on_top(ax, x, rounds["working_set"])
+    return ax
+
+
+def horizontal(rounds, starts, xvar):
+    """Rounds one after another, or seconds at all lambdas before and at this one."""
+    if xvar == "round":
+        return np.arange(1, rounds["round"].size + 1)
+    spent = np.add.accumulate(rounds["seconds"][np.append(starts[1:], 0) - 1])
+    before = np.append(0.0, spent[:-1])
+    lengths = np.diff(np.append(starts, rounds["round"].size))
+    return rounds["seconds"] + np.repeat(before, lengths)
+
+
+def draw_series(ax, x, rounds, starts):
+    """What should go to zero, on a log scale; what is zero is left out there."""
+    lengths = np.diff(np.append(starts, x.size))
+    lowest = np.repeat(np.minimum.reduceat(rounds["objective"], starts), lengths)
+    series = {
+        "largest violation": rounds["violation"],
+        "largest distance to a slab": rounds["distance"],
+        "objective above its lowest": rounds["objective"] - lowest,
+    }
+    for (label, y), colour, marker in zip(series.items(), COLOURS, "os^"):
+        ax.plot(
+            x, y, label=label, color=colour, marker=marker, markersize=3.5,
+            linewidth=1.4,
+        )
+    ax.set_yscale("log", nonpositive="mask")
+    ax.legend(
+        loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, frameon=False,
+        fontsize="small",
+    )
+
+
+def draw_step(ax, x, step):
+    """FireWorks' step, on an axis of its own to the right."""
+    right = ax.twinx()
+    right.plot(x, step, ":", color=STEP, marker=".", markersize=4, linewidth=1)
+    right.set_ylim(0, 1.03)
+    right.set_ylabel("step alpha", color=STEP)
+    right.tick_params(axis="y", colors=STEP)
+    ax.set_zorder(right.get_zorder() + 1)
+    ax.patch.set_visible(False)
+
+
+def sizes_on_top(ax, x, sizes):
+    """Features in the working set, along the top."""
+    top = ax.secondary_xaxis("top")
+    shown = np.unique(np.linspace(0, x.size - 1, min(MOST_TICKS, x.size)).astype(int))
+    # Rounds of later lambdas may be too close in time to be read.
+    apart = 0.06 * (x[-1] - x[0])
+    kept = [shown[0]]
+    kept += [k for before, k in zip(shown, shown[1:]) if x[k] - x[before] >= apart]
+    top.xaxis.set_major_locator(FixedLocator(x[kept]))
+    top.xaxis.set_major_formatter(FixedFormatter([str(sizes[k]) for k in kept]))
+    top.xaxis.set_minor_locator(NullLocator())
+    top.set_xlabel("features in the working set")
+    top.tick_params(length=3)

@@ -1,0 +1,186 @@
+"""What the paper proves of FireWorks, on random problems.
+
+A round at one lambda: the working set A, the residual's correlations u, the feasible
+vector's f before and after the step. Distances are to slab boundaries, in units of the
+column's length.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from conftest import draw
+
+from ncvpath import ncvpath, solver
+from ncvpath.inner import INNER
+from ncvpath.penalties import ROWS
+
+NAMES = [row.name for row in ROWS]
+SEEDS = range(12)
+
+
+@dataclass
+class Watched:
+    lam: float
+    outside: np.ndarray
+    u: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    l1: np.ndarray
+    length: np.ndarray
+    step: float
+
+    @property
+    def violated(self):
+        return self.outside & (np.abs(self.u) > self.l1)
+
+    @property
+    def room(self):
+        """dist_S of the feasible vector before the step."""
+        return (self.l1 - np.abs(self.before)) / self.length
+
+    @property
+    def distance(self):
+        """From the residual to each slab."""
+        return np.maximum(np.abs(self.u) - self.l1, 0) / self.length
+
+
+def watch(monkeypatch, seed, penalty, **options):
+    """Every round of a cold start at one lambda, and the path."""
+    rounds, survey = [], solver.survey
+
+    def watching(problem, state):
+        before = state.feasible.copy()
+        outcome = survey(problem, state)
+        everyone = np.arange(problem.design.p)
+        l1, l2 = problem.levels(state.lam, everyone)
+        rounds.append(
+            Watched(
+                state.lam, ~state.member, state.correlation - l2 * state.beta, before,
+                state.feasible.copy(), l1, np.sqrt(problem.design.norm2 + l2),
+                outcome[2],
+            )
+        )
+        return outcome
+
+    monkeypatch.setattr(solver, "survey", watching)
+    X, y = draw(40, 150, seed=seed, nonzero=15)
+    X = X * np.random.default_rng(seed).uniform(0.3, 3, 150)
+    path = ncvpath(
+        X, y, penalty=penalty, lambdas=0.03 * np.abs(X.T @ y).max() / 40,
+        warm_up=False, standardize=False, n_added=4, record=True, tol=1e-9, **options,
+    )
+    return rounds, path
+
+
+def blocking(r):
+    """Violated features on whose boundary the feasible vector now lies."""
+    touching = np.abs(r.after) >= r.l1 * (1 - 1e-12)
+    return np.flatnonzero(r.violated & touching)
+
+
+@pytest.mark.parametrize("penalty", NAMES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_proposition_2_and_its_consequences(monkeypatch, seed, penalty):
+    """The step is one exactly when nobody outside objects; else somebody blocks it,
+    and works in the next round. The feasible vector stays in every slab."""
+    rounds, path = watch(monkeypatch, seed, penalty, solver="bcd")
+    assert path.converged.all() and len(rounds) > 2
+    for r, following in zip(rounds, [*rounds[1:], None]):
+        assert (np.abs(r.before) <= r.l1).all() and (np.abs(r.after) <= r.l1).all()
+        assert (r.step == 1) == (not r.violated.any())
+        if r.step < 1:
+            blockers = blocking(r)
+            assert blockers.size > 0
+            assert not following.outside[blockers].any()
+    assert rounds[-1].step == 1 or rounds[-1].distance.max() <= 1e-9
+
+
+@pytest.mark.parametrize("penalty", NAMES)
+@pytest.mark.parametrize("alpha", [1.0, 0.7])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_lemma_1_holds_for_who_blocks(monkeypatch, seed, alpha, penalty):
+    """dist(r, C_j) = (1 - step) / step dist_S(j) >= (1 - step) / step tau, with tau
+    the smallest dist_S that was left outside."""
+    rounds, _ = watch(monkeypatch, seed, penalty, alpha=alpha)
+    checked = 0
+    for r in rounds[1:]:
+        if not 0 < r.step < 1:
+            continue
+        stretch = (1 - r.step) / r.step
+        j = blocking(r)[np.argmin(r.room[blocking(r)])]
+        same_side = r.u[j] * r.before[j] >= 0
+        way_to_go = r.room[j] if same_side else 2 * r.l1[j] / r.length[j] - r.room[j]
+        tau = r.room[r.outside].min()
+        np.testing.assert_allclose(r.distance[j], stretch * way_to_go, rtol=1e-6)
+        assert r.distance[j] >= stretch * tau * (1 - 1e-9)
+        checked += 1
+    assert checked > 0
+
+
+def test_lemma_1_fails_for_others_who_object(monkeypatch):
+    """As printed, the lower bound is claimed for every violated feature."""
+    counter_examples = 0
+    for seed in SEEDS:
+        rounds, _ = watch(monkeypatch, seed, "logsum")
+        for r in rounds[1:]:
+            if 0 < r.step < 1:
+                bound = (1 - r.step) / r.step * r.room[r.outside].min()
+                counter_examples += np.sum(r.distance[r.violated] < 0.99 * bound)
+    assert counter_examples > 0
+
+
+@pytest.mark.parametrize("rule", ["fireworks", "maxvc"])
+@pytest.mark.parametrize("way", INNER)
+@pytest.mark.parametrize("penalty", NAMES)
+@pytest.mark.parametrize("seed", SEEDS[:5])
+def test_the_objective_never_rises(monkeypatch, seed, penalty, way, rule):
+    for inexact in (True, False):
+        _, path = watch(
+            monkeypatch, seed, penalty, solver=way, working_set=rule, inexact=inexact
+        )
+        heights = path.trace["objective"].to_numpy()
+        assert (np.diff(heights) <= 1e-12 * heights[0]).all()
+        assert heights[-1] < heights[0]
+
+
+@pytest.mark.parametrize("way", INNER)
+def test_inexact_targets_are_summable(way):
+    """Corollary 1: they fall geometrically until they are tol."""
+    limits = solver.Limits(
+        1e-8, 100, "fireworks", way, None, True, True, 10, record=False
+    )
+    targets = [solver.inner_target(limits, limits.tol, 1.0)]
+    while targets[-1] > limits.tol:
+        targets.append(solver.inner_target(limits, targets[-1], 1.0))
+        assert targets[-1] <= 0.5 * targets[-2] or targets[-1] == limits.tol
+    assert targets[0] < 1
+    exact = solver.Limits(
+        1e-8, 100, "fireworks", way, None, True, False, 10, record=False
+    )
+    assert solver.inner_target(exact, 1.0, 1.0) == 1e-8
+
+
+def test_pruning_ends_even_with_a_solver_that_cannot_move(monkeypatch):
+    """What would go round for ever: who objects enters, stays at zero, is pruned and
+    objects again. From some round on the set only grows, and everyone is in it."""
+    calls = []
+
+    def stuck(problem, state, some, target, most):
+        calls.append(some.features.size)
+        if len(calls) > 1000:
+            raise RecursionError("round for ever")
+        return 0, 0
+
+    X, y = draw(40, 150, seed=1)
+    options = dict(lambdas=0.1, warm_up=False, n_added=10, solver="bcd")
+    patient = INNER["bcd"]._replace(solve=stuck)
+    monkeypatch.setitem(INNER, "bcd", patient._replace(pruning_rounds=np.inf))
+    with pytest.raises(RecursionError):
+        ncvpath(X, y, **options)
+    calls.clear()
+    monkeypatch.setitem(INNER, "bcd", patient)
+    with pytest.warns(UserWarning, match="progress stopped"):
+        path = ncvpath(X, y, **options)
+    assert len(calls) < 200 and calls[-1] > calls[0]
+    assert not path.converged[0]
