@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from conftest import draw
 
-from ncvpath import ncvpath, solver
+from ncvpath import kernels, ncvpath, solver
 from ncvpath.inner import INNER
-from ncvpath.penalties import ROWS
+from ncvpath.penalties import ROWS, Penalty
 
 NAMES = [row.name for row in ROWS]
 SEEDS = range(12)
@@ -128,6 +128,19 @@ def test_lemma_1_fails_for_others_who_object(monkeypatch):
                 bound = (1 - r.step) / r.step * r.room[r.outside].min()
                 counter_examples += np.sum(r.distance[r.violated] < 0.99 * bound)
     assert counter_examples > 0
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_objects_lowers_the_objective_by_half_its_distance_squared(seed, row):
+    """A concave penalty lies below l1 |b|, so letting one feature in from zero gains
+    at least (|u| - l1)^2 / (2 v): why rounds cannot repeat."""
+    rng = np.random.default_rng(seed)
+    l1, v, u = rng.uniform(0.1, 2), rng.uniform(0.2, 3), rng.normal(0, 3)
+    shape = row.gamma or 0.0
+    b = kernels.threshold(Penalty(row.kind, shape), u, v, l1, 0.0)
+    gained = u * b - v * b**2 / 2 - row.value(abs(b), l1, shape)
+    assert gained >= max(abs(u) - l1, 0) ** 2 / (2 * v) * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("rule", ["fireworks", "maxvc"])
