@@ -236,7 +236,7 @@ class NcvPath:
         return pd.DataFrame(self.work, index=pd.Index(self.lambdas, name="lambda"))
 
     def plot(
-        self, ax=None, xvar="lambda", log=True, label=10, shade=True, **lines
+        self, ax=None, xvar="lambda", log=True, label=10, shade=True, mark=None, **lines
     ) -> "Axes":
         """Draw the coefficient paths.
 
@@ -252,16 +252,35 @@ class NcvPath:
             How many features to name at the end of their lines, largest first.
         shade : bool
             Shade the region where the objective is no longer locally convex.
+        mark : optional
+            Lambdas to mark with vertical lines: a number, a criterion ("aic", "bic",
+            "ebic"), several of these, a mapping of label to lambda or criterion, or
+            the result of a cross-validation for its lambda_min and lambda_1se.
         **lines
-            Passed on to the lines.
+            Passed on to the lines, as matplotlib's LineCollection takes them. Above
+            5000 lines those without a name are drawn as an image of how many pass each
+            pixel, which takes their color, alpha and zorder.
 
         Returns
         -------
         matplotlib Axes
+
+        Notes
+        -----
+        A feature has the same colour in all pictures of the same columns. A figure
+        with `layout="constrained"` makes room for the names.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> path = ncvpath(*load_diabetes(), nlambda=20)
+        >>> ax = path.plot(mark="bic")
+        >>> ax.get_xlabel()
+        'lambda (log scale)'
         """
         from .plots import plot_path
 
-        return plot_path(self, ax, xvar, log, label, shade, lines)
+        return plot_path(self, ax, xvar, log, label, shade, mark, lines)
 
     def __repr__(self):
         return printing.as_text(self)
