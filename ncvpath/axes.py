@@ -95,17 +95,17 @@ def count_on_top(ax, x, df, log):
 # ---- marks -------------------------------------------------------------------------
 
 
-def mark_places(ax, marks):
+def mark_places(ax, marks, first=0):
     """Dashed lines with labels above all else, each label in a row of its own.
 
     Marks are (place, label, side). Those without a place on the axis, as lambda 0 on a
-    log axis, are named at the right end.
+    log axis, are named at the right end. The first rows may be for others.
     """
     row = small() * LINE_HEIGHT
     low, high = ax.get_ylim()
-    taken = min(row * (len(marks) + 0.4) / points(ax)[1], 0.5)
+    taken = min(row * (first + len(marks) + 0.4) / points(ax)[1], 0.5)
     ax.set_ylim(low, low + (high - low) / (1 - taken))
-    for k, (place, label, side) in enumerate(marks):
+    for k, (place, label, side) in enumerate(marks, first):
         if place is None:
             place, label, side = ax.get_xlim()[1], f"{label} (not shown)", "left"
         else:

@@ -134,14 +134,15 @@ def plot_grid(cv, ax):
 
 def plot_rows(cv, ax, name):
     """The error along the path, one row for each value of gamma or alpha."""
-    from matplotlib.colors import Normalize
+    from matplotlib.colors import PowerNorm
 
     rows = [(value, rows) for value, rows in cv.grid.groupby(name, sort=True)]
     rows = [(value, row[row["lambda"] > 0]) for value, row in rows]
     ax = new_axes(8, min(2.2 + 0.45 * len(rows), 9)) if ax is None else ax
     errors = cv.grid["cve"]
-    # What is worse than the null model is all one colour.
-    norm = Normalize(errors.min(), min(errors.max(), cv.null_error))
+    # Most colours for the small differences near the minimum; what is worse than the
+    # null model is all one colour.
+    norm = PowerNorm(0.4, errors.min(), min(errors.max(), cv.null_error))
     for k, (value, row) in enumerate(rows):
         image = ax.pcolormesh(
             edges(row["lambda"].to_numpy()), [k - 0.5, k + 0.5],
@@ -151,14 +152,26 @@ def plot_rows(cv, ax, name):
         chosen = value == getattr(cv, name)
         ax.plot(
             best, k, "o", color=accent(ax), markersize=9 if chosen else 5, zorder=3,
-            markerfacecolor=accent(ax) if chosen else "none",
+            markerfacecolor=accent(ax) if chosen else "none", linestyle="none",
+            label="chosen" if chosen else f"best of its {name}",
         )
     every = np.concatenate([edges(row["lambda"].to_numpy()) for _, row in rows])
     set_horizontal(ax, every, "lambda", log=True)
     name_cells(ax.yaxis, name, [value for value, _ in rows])
     ax.set_ylim(-0.5, len(rows) - 0.5)
     explain_colours(ax, image, ERRORS[cv.measure], extend="max")
+    explain_dots(ax)
     return ax
+
+
+def explain_dots(ax):
+    """What full and empty dots are, above the map."""
+    dots, words = ax.get_legend_handles_labels()
+    first = {word: dot for dot, word in zip(dots, words)}
+    ax.legend(
+        first.values(), first.keys(), loc="lower right", bbox_to_anchor=(1, 1),
+        ncols=2, frameon=False, fontsize="small", borderaxespad=0.2,
+    )
 
 
 def edges(lambdas):

@@ -15,15 +15,15 @@ def draw_density(ax, x, heights, low, high, colour, opacity, zorder):
 
     Parameters
     ----------
-    x : (L,) from the left end of the axes to the right
+    x : (L,) within the limits of the axes
     heights : csc_array, lines x L
     low, high : the range of the heights
     """
     from matplotlib.colors import to_rgb
 
     scale = ax.xaxis.get_transform()
-    place = scale.transform(x)
-    share = (place - place[0]) / ((place[-1] - place[0]) or 1.0)
+    left, right = scale.transform(np.array(ax.get_xlim()))
+    share = (scale.transform(x) - left) / (right - left)
     counts = line_counts(share, heights, low, high)
     image = np.empty((*SHAPE, 4), dtype=np.float32)
     image[..., :3] = to_rgb(colour)
@@ -31,17 +31,15 @@ def draw_density(ax, x, heights, low, high, colour, opacity, zorder):
     # The corners are given in data: between them the image is linear on the page, as
     # the shares are, on a log axis, too.
     ax.imshow(
-        image, extent=(x[0], x[-1], low, high), origin="lower", aspect="auto",
+        image, extent=(*ax.get_xlim(), low, high), origin="lower", aspect="auto",
         zorder=zorder,
     )
 
 
 def opacities(counts):
     """Lines to opacity: none is clear, one can be seen, and more grow by the log."""
-    most = np.log1p(max(counts.max(), 2))
-    return np.where(
-        counts > 0, FAINTEST + (1 - FAINTEST) * np.log1p(counts - 1) / most, 0.0
-    )
+    grown = np.log(np.maximum(counts, 1)) / np.log(max(counts.max(), 2))
+    return np.where(counts > 0, FAINTEST + (1 - FAINTEST) * grown, 0.0)
 
 
 def line_counts(share, heights, low, high):

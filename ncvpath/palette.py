@@ -2,11 +2,16 @@
 
 import numpy as np
 
-# Okabe and Ito's colours, distinguishable with any kind of colour vision; the seventh
-# is black, or white on a dark background.
-HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-# Their blue and green lie too near to black.
-BRIGHT = ("#3D9BE9", "#F07A2B", "#1FBF92", "#DE95BE", "#E69F00", "#7CCBF5")
+# Okabe and Ito's colours with two of Tol's, distinguishable with any kind of colour
+# vision: simulated, no two are nearer (CIE76) than 16 on white, 14 on black.
+HUES = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
+    "#882255", "#332288",
+)
+BRIGHT = (
+    "#2F8FDD", "#E8641B", "#17B287", "#DE95BE", "#E69F00", "#7CCBF5", "#FFFFFF",
+    "#C24C84", "#F0E442",
+)
 LUMA = (0.299, 0.587, 0.114)  # what the eye makes of red, green and blue
 
 # Shares of ink in what stands behind the lines, from faint to plain.
@@ -14,16 +19,29 @@ REGION, QUIET, LINE, WORDS = 0.1, 0.3, 0.6, 0.8
 
 
 def colours(ax, features):
-    """One colour per feature, the same in every picture of the same columns."""
-    bright = is_dark(background(ax))
-    hues = (*(BRIGHT if bright else HUES), "#FFFFFF" if bright else "#000000")
-    return [hues[j % len(hues)] for j in features]
+    """One colour per feature, the same for the same features in every picture.
+
+    Each has a colour of its own by its column; where two of them agree, the later one
+    takes the next that is free, as long as there is one.
+    """
+    hues = BRIGHT if is_dark(background(ax)) else HUES
+    size, taken, chosen = len(hues), set(), {}
+    for j in np.sort(features):
+        taken = taken if len(taken) < size else set()
+        chosen[j] = next(k % size for k in range(j, j + size) if k % size not in taken)
+        taken.add(chosen[j])
+    return [hues[chosen[j]] for j in features]
 
 
 def tone(ax, share):
-    """The background of the axes with a share of ink, which is black or white."""
+    """The background of the axes with a share of ink, which is black or white.
+
+    The eye tells dark greys apart less well than light ones: on dark axes the share
+    grows.
+    """
     back = background(ax)
-    ink = np.ones(3) if is_dark(back) else np.zeros(3)
+    dark = is_dark(back)
+    ink, share = np.full(3, float(dark)), share * (1.6 - 0.6 * share if dark else 1)
     return tuple((1 - share) * back + share * ink)
 
 

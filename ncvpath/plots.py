@@ -34,20 +34,20 @@ def plot_path(path, ax, xvar, log, label, shade, mark, options):
     log = log and xvar == "lambda"
     x, shown = horizontal(path, xvar, log)
     places = [place_of(lam, path.lambdas, x, log) for lam in marks]
-    features = np.unique(path.beta[:, shown].indices)  # those that ever enter
-    heights = path.beta[:, shown][features]
-    x, df = x[shown], path.df[shown]
+    features, heights = entering(path.beta[:, :shown])
+    x, df = x[:shown], path.df[:shown]
     last = heights[:, [-1]].toarray().ravel()
     named = largest(heights, last, label)
     set_horizontal(ax, x, xvar, log)
     set_vertical(ax, heights)
     draw_lines(ax, x, heights, features, named, options)
     ax.axhline(0, color=tone(ax, LINE), linewidth=0.8, zorder=1)
-    if shade and path.convex_min is not None and path.convex_min in shown:
-        edge = x[np.flatnonzero(shown == path.convex_min)[0]]
-        shade_region(ax, edge, x[-1], "lower left" if marks else "upper left")
+    shaded = shade and path.convex_min is not None and path.convex_min < shown
+    if shaded:
+        shade_region(ax, x[path.convex_min], x[-1])
     if marks:
-        mark_places(ax, [(p, w, "right") for p, w in zip(places, marks.values())])
+        words = zip(places, marks.values())
+        mark_places(ax, [(place, word, "right") for place, word in words], int(shaded))
     names = [path.feature_names[j] for j in features[named]]
     write_names(ax, last[named], names, name_colours(ax, features[named], options))
     count_on_top(ax, x, df, log)
@@ -55,20 +55,26 @@ def plot_path(path, ax, xvar, log, label, shade, mark, options):
 
 
 def horizontal(path, xvar, log):
-    """What the horizontal axis shows, and which lambdas it can show."""
-    every = np.arange(path.lambdas.size)
+    """What the horizontal axis shows, and for how many of the first lambdas."""
+    size = path.lambdas.size
     if xvar == "norm":
-        return np.asarray(abs(path.beta).sum(axis=0)).ravel(), every
+        return np.asarray(abs(path.beta).sum(axis=0)).ravel(), size
     if xvar == "dev":
-        return path.dev_ratio, every
-    return path.lambdas, every[path.lambdas > 0] if log else every
+        return path.dev_ratio, size
+    return path.lambdas, np.count_nonzero(path.lambdas) if log else size
+
+
+def entering(beta):
+    """The features that are ever nonzero, and their rows."""
+    enters = np.zeros(beta.shape[0], dtype=bool)
+    enters[beta.indices] = True
+    return np.flatnonzero(enters), beta if enters.all() else beta[enters]
 
 
 def largest(heights, last, label):
     """Rows to name: the largest at the end of the path, ties by their peak."""
-    if not last.size:
-        return np.empty(0, dtype=int)
-    peak = abs(heights).max(axis=1).toarray().ravel()
+    peak = np.zeros(last.size)
+    np.maximum.at(peak, heights.indices, np.abs(heights.data))
     order = np.lexsort((-peak, -np.abs(last)))[:label]
     return order[np.abs(last[order]) > 0]
 
@@ -106,7 +112,7 @@ def draw_lines(ax, x, heights, features, named, options):
         colors=tone(ax, QUIET) if many else colours(ax, features[quiet]),
     )
     if lines > CROWD:
-        draw_crowd(ax, x, heights[quiet], below["colors"], options)
+        draw_crowd(ax, x, heights, below["colors"], options)
         quiet = quiet[:0]
     style = dict(rasterized=lines > RASTER, capstyle="round")
     for rows, own in ((quiet, below), (named, above)):
@@ -133,12 +139,12 @@ def name_colours(ax, features, options):
     return [given] * features.size if is_color_like(given) else colours(ax, features)
 
 
-def shade_region(ax, left, right, place):
+def shade_region(ax, left, right):
     """The part of the path where the objective is no longer locally convex."""
     colour = tone(ax, REGION)
     ax.axvspan(left, right, color=colour, zorder=0, lw=0, label="nonconvex region")
     ax.legend(
-        loc=place, frameon=False, fontsize="small", handlelength=1.2,
+        loc="upper left", frameon=False, fontsize="small", handlelength=1.2,
         labelcolor=tone(ax, WORDS),
     )
 
