@@ -25,23 +25,7 @@ MARGIN = 0.02  # left and right of the dots, as a fraction of their range
 
 
 def plot_cv(cv, ax=None, kind="cve", log_lambda=True):
-    """Draw what cross-validation found.
-
-    Parameters
-    ----------
-    cv : the result of a cross-validation
-    ax : matplotlib Axes, optional
-    kind : {"cve", "r2", "scale", "grid"}
-        The error along the path; the fraction of the null model's error that is
-        explained; the estimated standard deviation of the noise, the root of the
-        mean squared error; or the smallest error for each gamma and alpha.
-    log_lambda : bool
-        Logarithmic lambda axis; it leaves out lambda=0.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw what cross-validation found. See CvNcvPath.plot."""
     if not isinstance(kind, str) or kind not in KINDS:
         words = ", ".join(map(repr, KINDS))
         raise ValueError(f"kind must be one of {words}; got {kind!r}")

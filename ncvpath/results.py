@@ -213,10 +213,26 @@ class NcvPath:
     # ---- looking --------------------------------------------------------------
 
     def summary(self) -> "pd.DataFrame":
-        """lambda, df, dev_ratio, loss, violation and converged, one row per lambda."""
+        """lambda, df, dev_ratio, loss, violation and converged, one row per lambda.
+
+        Returns
+        -------
+        DataFrame
+            Its `.attrs` say what was fitted.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> path = ncvpath(*load_diabetes(), nlambda=3)
+        >>> path.summary()[["lambda", "df", "dev_ratio"]].round(2)
+           lambda  df  dev_ratio
+        0   45.16   0       0.00
+        1    1.43   7       0.51
+        2    0.05  10       0.52
+        """
         import pandas as pd
 
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "lambda": self.lambdas,
                 "df": self.df,
@@ -226,6 +242,8 @@ class NcvPath:
                 "converged": self.converged,
             }
         )
+        table.attrs = tables.facts(self)
+        return table
 
     @property
     def screening(self) -> "pd.DataFrame":
