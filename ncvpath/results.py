@@ -275,7 +275,7 @@ class NcvPath:
             the result of a cross-validation for its lambda_min and lambda_1se.
         **lines
             Passed on to the lines, as matplotlib's LineCollection takes them. Above
-            5000 lines those without a name are drawn as an image of how many pass each
+            2000 lines those without a name are drawn as an image of how many pass each
             pixel, which takes their color, alpha and zorder.
 
         Returns
