@@ -30,7 +30,15 @@ def small(monkeypatch):
     monkeypatch.setattr(density, "SHAPE", (12, 16))
 
 
-@pytest.mark.parametrize("share", [[0, 0.25, 0.5, 1], [0, 0.73, 0.46, 1]])
+SHARES = {
+    "onwards": [0, 0.25, 0.5, 1],
+    "turning back": [0, 0.73, 0.46, 1],
+    "staying": [0, 0.3, 0.3, 1],
+    "staying at the end": [0, 0.3, 1, 1],
+}
+
+
+@pytest.mark.parametrize("share", SHARES.values(), ids=SHARES.keys())
 def test_counts_are_those_of_lines_drawn_one_by_one(share, small):
     rng = np.random.default_rng(3)
     y = rng.normal(size=(6, 4)) * (rng.random((6, 4)) < 0.8)
@@ -40,7 +48,7 @@ def test_counts_are_those_of_lines_drawn_one_by_one(share, small):
     expected = counts_one_by_one(np.array(share), y, low, high)
     if np.all(np.diff(share) > 0):
         np.testing.assert_array_equal(counts, expected)
-    else:  # a line that turns back is counted each time it comes by
+    else:  # a line that comes by again is counted again
         assert ((counts > 0) == (expected > 0)).all()
 
 
