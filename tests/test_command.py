@@ -612,7 +612,7 @@ def test_an_interrupted_fit_leaves_nothing(folder):
     time.sleep(1)  # into reading or fitting
     running.send_signal(signal.SIGINT)
     _, error = running.communicate(timeout=60)
-    # Python itself ends by the signal if it came within exec(); shells show 130 as well.
+    # Python ends by the signal itself if it came within exec(); shells show 130, too.
     assert running.returncode in (130, -signal.SIGINT)
     assert error.strip() == "python -m ncvpath: interrupted"
     assert names_in(folder) == before
