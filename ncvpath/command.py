@@ -12,7 +12,7 @@ from .delivery import REPORT, delivery
 from .path import ConvergenceWarning, ncvpath
 from .penalties import PENALTIES, ROWS
 from .report import Run, as_html, picture
-from .tables import Roles, make_study, read_table
+from .tables import Roles, hint, make_study, read_table
 
 PROGRAM = "python -m ncvpath"
 FEW_CELLS = 10_000_000  # of coefficients.csv; above, it leaves out features at zero
@@ -242,7 +242,8 @@ def free_features(names, study):
             or (name in study.encoded and feature.startswith(f"{name}="))
         ]
         if not own:
-            raise ValueError(f"--unpenalized: there is no feature {name!r}")
+            near = hint(name, list(study.X.columns))
+            raise ValueError(f"--unpenalized: there is no feature {name!r}{near}")
         factors |= dict.fromkeys(own, 0)
     return factors
 

@@ -16,13 +16,16 @@ import numpy as np
 
 from .cv_results import CvNcvPath
 from .delivery import manifest
+from .printing import some
 from .results import NcvPath
 from .tables import Roles, Study
 
 MOST_ROWS = 30  # of the table of coefficients
+MOST_NAMES = 20  # of a list of columns
 STYLE = """
 @page { size: A4; margin: 16mm 18mm; }
-body { font: 16px/1.45 Georgia, "Times New Roman", serif; color: #1a1a1a;
+html { font-size: 16px; }
+body { font: 1rem/1.45 Georgia, "Times New Roman", serif; color: #1a1a1a;
   background: #fff; max-width: 46rem; margin: 2.5rem auto; padding: 0 1.2rem; }
 h1 { font-size: 1.75rem; font-weight: normal; line-height: 1.2; margin: 0; }
 h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; padding-top: .5rem;
@@ -36,16 +39,19 @@ th, td { padding: .14rem 1.1rem .14rem 0; text-align: left; vertical-align: base
 thead th { border-bottom: 1px solid #888; font-weight: normal; color: #555; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 tbody th { font-weight: normal; overflow-wrap: anywhere; }
-tr, figure { break-inside: avoid; }
+tr, figure, pre, li { break-inside: avoid; }
 figure { margin: .8rem 0; }
+ul { margin: .5rem 0; padding-left: 1.1rem; }
 img { width: 100%; max-width: 40rem; height: auto; display: block; }
 pre { background: #f5f5f2; padding: .7rem .9rem; white-space: pre-wrap;
   overflow-wrap: anywhere; font: .8rem/1.4 Menlo, Consolas, monospace; }
 code { font: .88em Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 footer { border-top: 1px solid #ccc; margin-top: 2rem; padding-top: .5rem; }
 @media print {
-  body { font-size: 10.5pt; margin: 0; padding: 0; max-width: none; }
-  h2 { margin-top: 1.1rem; } img { max-width: 30rem; }
+  html { font-size: 9.5pt; }
+  body { margin: 0; padding: 0; max-width: none; }
+  h2 { margin-top: 1.1rem; }
+  img { max-width: 34rem; }
 }
 """
 
@@ -112,7 +118,7 @@ class Run:
         return (
             f"{' and '.join(found)} did not reach tol={path.tol:g} (column converged "
             "of path.csv); a larger --max-epochs, a larger --lambda-min-ratio or an "
-            "--alpha below 1 may help"
+            "--alpha below 1 may help."
         )
 
 
@@ -157,7 +163,8 @@ def lead(run):
     if run.cv is None:
         k = run.choices()["bic"]
         return (
-            f"{path.penalty} with the best BIC, at lambda = {path.lambdas[k]:.4g}, "
+            f"The {path.penalty} model with the best BIC, at "
+            f"lambda = {path.lambdas[k]:.4g}, "
             f"uses {path.df[k]} of {counted(p, 'feature')} and explains "
             f"{path.dev_ratio[k]:.1%} of the variance of the rows it was fitted to."
         )
@@ -216,7 +223,7 @@ def remarks(run):
     if path.stopped:
         said.append(f"The path stopped early: {path.stopped}.")
     if path.constant:
-        said.append(f"Constant, so without effect: {', '.join(path.constant)}.")
+        said.append(f"Constant, so without effect: {some(path.constant)}.")
     said.append(
         "Intervals and p-values are not given: those of ordinary regression do not "
         "hold for features chosen with the same data."
@@ -298,12 +305,12 @@ def facts(run):
         ("response", f"{roles.response}, mean {study.y.mean():.4g}, standard deviation "
          f"{study.y.std():.4g}"),
         ("features", str(path.p)),
-        ("columns left out", ", ".join(roles.drop)),
-        ("encoded", ", ".join(encoded)),
+        ("columns left out", some(roles.drop, MOST_NAMES)),
+        ("encoded", some(encoded, MOST_NAMES)),
         ("weights", roles.weights),
         ("groups kept together", roles.groups),
         ("model", ", ".join(fitted)),
-        ("unpenalised", ", ".join(free)),
+        ("unpenalised", some(free, MOST_NAMES)),
         ("intercept", "" if path.has_intercept else "none"),
         ("standardized", "" if path.settings["standardize"] else "no"),
     ]

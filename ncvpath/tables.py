@@ -8,6 +8,8 @@ import zlib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from .printing import some
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -214,13 +216,7 @@ def hint(name, columns):
         return f"; did you mean {lower[near[0]]!r}?"
     if len(columns) == 1:
         return f"; the only one is {columns[0]!r}: is the separator another (--sep)?"
-    return f"; there are {some(columns)}"
-
-
-def some(names, most=5):
-    """A few names in quotes, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
+    return f"; there are {some(list(map(repr, columns)))}"
 
 
 def refuse_missing(table):
@@ -300,7 +296,7 @@ def advice(X, other, name):
         )
     are = "columns are" if len(other) > 1 else "column is"
     return (
-        f"{len(other)} {are} not numeric: {some(other)}; {name!r} has "
+        f"{len(other)} {are} not numeric: {some(list(map(repr, other)))}; {name!r} has "
         f"{example(X[name])}: add --encode for a column of zeros and ones per level, "
         "or leave columns out with --drop"
     )
