@@ -594,6 +594,25 @@ def test_a_terminal_shows_progress(monkeypatch, capsys):
     assert "20/20" in sys.stderr.getvalue()
 
 
+def interrupt(running):
+    """Ctrl-C, as a user does it: again, if nothing happens.
+
+    Python loses an interrupt that comes while kernels are loaded: the callback of
+    llvmlite in which it is raised has no caller to tell.
+    """
+    try:
+        for _ in range(4):
+            running.send_signal(signal.SIGINT)
+            try:
+                return running.communicate(timeout=20)[1]
+            except subprocess.TimeoutExpired:
+                continue
+        raise AssertionError("it cannot be interrupted")
+    finally:
+        running.kill()
+        running.wait()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_an_interrupted_fit_leaves_nothing(folder):
     rng = np.random.default_rng(1)
@@ -610,11 +629,10 @@ def test_an_interrupted_fit_leaves_nothing(folder):
     while names_in(folder) == before and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(1)  # into reading or fitting
-    running.send_signal(signal.SIGINT)
-    _, error = running.communicate(timeout=60)
+    error = interrupt(running)
     # Python ends by the signal itself if it came within exec(); shells show 130, too.
     assert running.returncode in (130, -signal.SIGINT)
-    assert error.strip() == "python -m ncvpath: interrupted"
+    assert error.endswith("\npython -m ncvpath: interrupted\n")
     assert names_in(folder) == before
 
 
