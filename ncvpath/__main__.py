@@ -1,8 +1,10 @@
-"""`python -m ncvpath`: fit the embedded example and leave its results in a folder."""
+"""`python -m ncvpath`: the embedded example; `python -m ncvpath fit`: your own data."""
 
-import argparse
+import os
+import sys
 from pathlib import Path
 
+from .command import PROGRAM, Parser, fit_command
 from .datasets import load_diabetes
 from .path import ncvpath
 
@@ -14,11 +16,33 @@ cv = path.cross_validate(random_state=1)
 
 
 def main(arguments=None):
-    """Run the demo; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m ncvpath",
+    """Run the demo or a command; returns the exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        if arguments[:1] == ["fit"]:
+            code = fit_command(arguments[1:])
+        else:
+            code = demo_command(arguments)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        print(f"\n{PROGRAM}: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # whoever read our tables has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def demo_command(arguments):
+    """Parse the demo's options and run it; returns the exit code."""
+    parser = Parser(
+        prog=PROGRAM, allow_abbrev=False,
+        usage=f"{PROGRAM} [--out DIR]\n       {PROGRAM} fit FILE --response COLUMN "
+        f"[options]",
         description="Fit and cross-validate the embedded example: tables on the "
         "terminal, coefficients as CSV, path and errors as pictures in a folder.",
+        epilog=f"Your own data: {PROGRAM} fit data.csv --response y --cv 10 --out "
+        f"results (all options: {PROGRAM} fit --help)",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("ncvpath-demo"), metavar="DIR",
@@ -27,7 +51,7 @@ def main(arguments=None):
     try:
         demo(parser.parse_args(arguments).out)
     except OSError as error:
-        parser.exit(2, f"python -m ncvpath: {error}\n")
+        parser.exit(2, f"{PROGRAM}: {error}\n")
     return 0
 
 

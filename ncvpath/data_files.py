@@ -1,0 +1,302 @@
+"""A data file becomes X and y, or a ValueError that says what to do about it."""
+
+import lzma
+import re
+import warnings
+import zipfile
+import zlib
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+from .printing import some
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+PARQUET = (".parquet", ".pq")
+PACKED = (".gz", ".bz2", ".xz", ".zip")
+BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+
+class Roles(NamedTuple):
+    """Which column is what; the others are features."""
+
+    response: str
+    weights: str | None = None
+    groups: str | None = None
+    drop: tuple[str, ...] = ()
+
+    def named(self):
+        """(option, column) of each column that is no feature."""
+        own = (("--response", self.response), ("--weights", self.weights),
+               ("--groups", self.groups))
+        return [(option, name) for option, name in own if name is not None] + [
+            ("--drop", name) for name in self.drop
+        ]
+
+
+class Study(NamedTuple):
+    """The data of a fit, and what was done to a table to get them."""
+
+    X: "pd.DataFrame"
+    y: "pd.Series"
+    weights: "pd.Series | None"
+    groups: "pd.Series | None"
+    omitted: int  # rows with missing values
+    encoded: dict[str, int]  # text columns and their number of levels
+
+
+# ---- files -------------------------------------------------------------------------
+
+
+def separator_of(file, sep=None):
+    """What separates the fields of a text file; None for Parquet."""
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    if suffixes and suffixes[-1] in PACKED:
+        suffixes.pop()
+    last = suffixes[-1] if suffixes else ""
+    if last in PARQUET:
+        if sep is not None:
+            raise ValueError("--sep is for text files; a Parquet file needs none")
+        return None
+    if sep is not None:
+        return sep
+    if last in SEPARATORS:
+        return SEPARATORS[last]
+    raise ValueError(
+        f"{file} must end in .csv, .tsv, .tab, .parquet or .pq (text also packed: .gz, "
+        ".bz2, .xz, .zip); for other text give its separator, e.g. --sep ';'"
+    )
+
+
+def read_table(file, sep=None, decimal=".", charset="utf-8"):
+    """The file as a DataFrame; a text file has its column names in the first line."""
+    if file.is_dir():
+        raise ValueError(f"{file} is a folder; a data file is needed")
+    if not file.exists():
+        raise ValueError(f"{file}: no such file")
+    sep = separator_of(file, sep)
+    if sep is None:
+        table = read_parquet(file)
+    else:
+        table = read_text(file, dict(sep=sep, encoding=charset), decimal)
+    table.columns = [str(name) for name in table.columns]
+    check_unique(file, table.columns)
+    return table
+
+
+def read_parquet(file):
+    """A Parquet file."""
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(file)
+    except ImportError:
+        raise ValueError(
+            "Parquet files are read by pyarrow, which is not installed: "
+            "python -m pip install pyarrow"
+        ) from None
+    except (ValueError, TypeError, KeyError, OSError, NotImplementedError) as error:
+        raise ValueError(
+            f"{file} cannot be read as Parquet: {first_line(error)}"
+        ) from None
+
+
+def read_text(file, options, decimal):
+    """A text file of fields with a separator."""
+    import pandas as pd
+
+    try:
+        names = pd.read_csv(file, header=None, nrows=1, dtype=str, na_filter=False,
+                            **options).iloc[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            table = pd.read_csv(file, decimal=decimal, index_col=False,
+                                low_memory=False, **options)
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"{file} is empty") from None
+    except pd.errors.ParserWarning:
+        raise ValueError(
+            f"{file} has more fields in its rows than names in its first line (written "
+            "with row names? R's write.csv(..., row.names = FALSE) leaves them out)"
+        ) from None
+    except UnicodeError:
+        raise ValueError(
+            f"{file} is not {options['encoding']} text; name its encoding, e.g. "
+            "--charset latin-1"
+        ) from None
+    except LookupError:
+        raise ValueError(f"--charset {options['encoding']}: no such encoding") from None
+    except (ValueError, OSError, *BROKEN) as error:
+        raise ValueError(f"{file} cannot be read: {first_line(error)}") from None
+    # In the table pandas has renamed the second column of a name.
+    check_unique(file, [name for name in names if name])
+    return table
+
+
+def first_line(error):
+    """The message of an error of another package, shortened to one line."""
+    text = str(error).strip().splitlines()
+    return text[0] if text else type(error).__name__
+
+
+def check_unique(file, names):
+    """An error where two columns have the same name."""
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{file} has column {name!r} twice; rename one of them")
+        seen.add(name)
+
+
+# ---- columns -----------------------------------------------------------------------
+
+
+def make_study(table, roles, encode=False, omit_missing=False):
+    """Response, weights, groups and features of a table."""
+    check_roles(list(table.columns), roles)
+    table = table.drop(columns=list(roles.drop))
+    rows = len(table)
+    if omit_missing:
+        table = table.dropna()
+    refuse_missing(table)
+    if len(table) < 2:
+        raise ValueError(
+            f"a fit needs 2 rows at least; got {len(table)}"
+            + (f" of {rows} without missing values" if omit_missing else "")
+        )
+    y, weights, groups = (
+        None if name is None else table[name]
+        for name in (roles.response, roles.weights, roles.groups)
+    )
+    for option, column in (("--response", y), ("--weights", weights)):
+        if column is not None and not is_numeric(column):
+            raise ValueError(
+                f"{option} must be a column of numbers; {column.name!r} has "
+                f"{example(column)}"
+            )
+    used = [roles.response, roles.weights, roles.groups]
+    X = table.drop(columns=[name for name in used if name is not None])
+    X, encoded = encode_text(X, encode)
+    if X.shape[1] == 0:
+        raise ValueError("no column is left as a feature")
+    return Study(X, y, weights, groups, rows - len(table), encoded)
+
+
+def check_roles(columns, roles):
+    """Every column that is named exists, and is named once."""
+    options = {}
+    for option, name in roles.named():
+        if name not in columns:
+            near = hint(name, columns)
+            raise ValueError(f"{option}: there is no column {name!r}{near}")
+        if name in options:
+            raise ValueError(
+                f"column {name!r} can have one use only; got {options[name]} and "
+                f"{option}"
+            )
+        options[name] = option
+    nameless = [
+        name for name in columns
+        if re.fullmatch(r"Unnamed: \d+|\s*", name) and name not in options
+    ]
+    if nameless:
+        raise ValueError(
+            f"column {columns.index(nameless[0]) + 1} has no name; if it holds row "
+            f"names or numbers, leave it out: --drop {nameless[0]!r}"
+        )
+
+
+def hint(name, columns):
+    """The nearest name, or those there are."""
+    lower = {column.lower(): column for column in columns}
+    near = get_close_matches(name.lower(), lower, n=1)
+    if near:
+        return f"; did you mean {lower[near[0]]!r}?"
+    if len(columns) == 1:
+        return f"; the only one is {columns[0]!r}: is the separator another (--sep)?"
+    return f"; there are {some(list(map(repr, columns)))}"
+
+
+def refuse_missing(table):
+    """An error that counts missing values by column."""
+    counts = table.isna().sum()
+    counts = counts[counts > 0]
+    if len(counts):
+        listed = [f"{name!r} has {count}" for name, count in counts.head(5).items()]
+        more = f" and {len(counts) - 5} more columns" if len(counts) > 5 else ""
+        raise ValueError(
+            f"missing values: {', '.join(listed)}{more}; fill them in, leave out the "
+            "rows with --omit-missing, or columns with --drop"
+        )
+
+
+def is_numeric(column):
+    """Whether a column holds real numbers, or truth values."""
+    return getattr(column.dtype, "kind", "O") in "biuf"
+
+
+def example(column):
+    """The first entry that is no number, with its place, or the type."""
+    import pandas as pd
+
+    if not is_text(column):
+        return f"type {column.dtype}"
+    wrong = pd.to_numeric(column.astype(str), errors="coerce").isna().to_numpy()
+    k = int(wrong.argmax())
+    return f"{str(column.iloc[k])!r} in row {k + 1}"
+
+
+def is_text(column):
+    """Whether a column holds words."""
+    import pandas as pd
+
+    kinds = ("string", "categorical", "boolean", "mixed-integer")
+    return pd.api.types.infer_dtype(column) in kinds
+
+
+def encode_text(X, encode):
+    """X with a column of zeros and ones for each level of its text columns.
+
+    Two levels are told apart by one column, the second's.
+    """
+    import pandas as pd
+
+    other = [name for name in X.columns if not is_numeric(X[name])]
+    for name in other:
+        if not encode or not is_text(X[name]):
+            raise ValueError(advice(X, other, name))
+    levels = {name: len(X[name].astype("category").cat.categories) for name in other}
+    for name, count in levels.items():
+        if count == len(X):
+            raise ValueError(
+                f"--encode: column {name!r} is different in every row; leave it out "
+                f"with --drop {name!r}"
+            )
+    style = dict(prefix_sep="=", dtype=float)
+    for names, drop_first in by_levels(levels):
+        X = pd.get_dummies(X, columns=names, drop_first=drop_first, **style)
+    return X, levels
+
+
+def by_levels(levels):
+    """(columns, whether to leave out their first level) of what there is to encode."""
+    many = [name for name, count in levels.items() if count > 2]
+    few = [name for name, count in levels.items() if count <= 2]
+    return [(names, names is few) for names in (many, few) if names]
+
+
+def advice(X, other, name):
+    """What to do about columns that are not numbers."""
+    if not is_text(X[name]):
+        return (
+            f"column {name!r} must be numbers or text; got type {X[name].dtype} (leave "
+            f"it out with --drop {name!r})"
+        )
+    are = "columns are" if len(other) > 1 else "column is"
+    return (
+        f"{len(other)} {are} not numeric: {some(list(map(repr, other)))}; {name!r} has "
+        f"{example(X[name])}: add --encode for a column of zeros and ones per level, "
+        "or leave columns out with --drop"
+    )
