@@ -83,9 +83,10 @@ def table(session, records):
         problem = PROBLEMS[name]
         settings = [Setting(tol, K) for tol in problem.tols for K in LEVELS]
         entrants = [(system, problem.n_added) for system in session.systems]
-        records += compete(session, name, settings, entrants)
-        # After every problem, so that a run that is interrupted was not in vain.
-        save(session, records, "table.csv")
+        new = compete(session, name, settings, entrants)
+        records += new
+        if new:  # after every problem, so that an interrupted run was not in vain
+            save(session, records, "table.csv")
     if not records:
         return None
     found = cells(records)

@@ -6,7 +6,7 @@ import pandas as pd
 from .paper_problems import PROBLEMS
 from .paper_runs import LEVELS, Setting, cells, compete, save, say
 from .paper_systems import SYSTEMS, arguments, measure
-from .paper_tables import markdown, plain, row_text
+from .paper_tables import finished, markdown, plain, row_text, seconds_text
 
 GRID = np.geomspace(0.6, 0.01, 10)
 GRID_TOLS = (1e-3, 1e-5)
@@ -60,9 +60,11 @@ def one_grid(session, one, K, tol, system, n_added):
 
 def grid_table(table, systems, tols):
     """A line for each system, and seconds and violation for each tol."""
-    by = table.groupby(["system", "tol"])
-    mean = by["seconds"].apply(lambda s: s.mean(skipna=False))
-    worst = by["violation"].max()
+    found = table.groupby(["system", "tol"]).agg(
+        seconds=("seconds", lambda s: s.mean(skipna=False)),
+        sd=("seconds", lambda s: s.std(skipna=False)),
+        violation=("violation", "max"),
+    )
     header = ["system"]
     for tol in tols:
         header += [f"seconds, tol {tol:g}", "largest violation"]
@@ -70,9 +72,9 @@ def grid_table(table, systems, tols):
     for system in systems:
         row = [SYSTEMS[system].label]
         for tol in tols:
-            spent = mean[system, tol]
-            met = f"{worst[system, tol]:.1e}" if np.isfinite(spent) else "-"
-            row += [plain(spent), met]
+            cell = found.loc[(system, tol)]
+            met = f"{cell.violation:.1e}" if finished(cell) else "-"
+            row += [seconds_text(cell), met]
         rows.append(row)
     return markdown(header, rows)
 
@@ -107,10 +109,10 @@ def n_added_table(table):
 def n_added_figure(table):
     """Seconds against n_added, a panel for each problem."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import NullLocator, ScalarFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
     panels = list(table.groupby(["problem", "tol", "K"], sort=False))
-    figure = Figure(figsize=(4.6 * len(panels), 3.9), layout="constrained")
+    figure = Figure(figsize=(4.6 * len(panels), 4.3), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for ax, (row, part) in zip(axes, panels):
         for system, line in part.groupby("system", sort=False):
@@ -121,11 +123,17 @@ def n_added_figure(table):
         ax.set(xscale="log", yscale="log", xlabel="features added in a round")
         ax.set_title(row_text(*row), loc="left", fontsize="medium")
         ax.set_xticks(part["n_added"].unique())
-        ax.xaxis.set_major_formatter(ScalarFormatter())
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter(NullFormatter())
         ax.xaxis.set_minor_locator(NullLocator())
         ax.grid(color="0.9")
     figure.axes[0].set_ylabel("seconds")
-    figure.axes[0].legend(frameon=False)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=2, frameon=False
+    )
     return figure
 
 
@@ -159,6 +167,6 @@ def support_table(table):
         for _, part in groups:
             cell = part[part["system"] == system].iloc[0]
             texts = [f"{cell.f_measure:.3f}", f"{cell.objective:.6g}"]
-            row += texts if np.isfinite(cell.seconds) else ["-", "-"]
+            row += texts if finished(cell) else ["-", "-"]
         rows.append(row)
     return markdown(header, rows)
