@@ -10,12 +10,14 @@ repeat. Writes CSV, Markdown and PNG, and prints the tables.
 import argparse
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 from .paper_problems import PROBLEMS
 from .paper_runs import LEVELS, Session, Setting, cells, compete, save
 from .paper_studies import grid_search, n_added_study, support_study
 from .paper_svm import svm_study
 from .paper_systems import MAIN, SYSTEMS
-from .paper_tables import KEY, main_table, pruning_table, summary
+from .paper_tables import KEY, main_table, pruning_table, shared_text, summary
 from .paper_worker import Worker
 from .race import stamp
 
@@ -35,7 +37,7 @@ def main(arguments=None):
     options = parse(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     records = []
-    with Worker() as worker:
+    with Worker() as worker, threadpool_limits(1):  # no thread waits while fits run
         session = Session(
             worker, options.out, options.problems, options.systems, options.repeats,
             options.cap,
@@ -93,7 +95,9 @@ def table(session, records):
     found = cells(records)
     return "\n\n".join([
         main_table(found, session.among(MAIN)),
-        KEY.format(repeats=session.repeats, cap=session.cap),
+        KEY.format(
+            repeats=session.repeats, cap=session.cap, shared=shared_text(found)
+        ),
         "FireWorks and MaxVC, seconds; \"pruned\": MaxVC prunes as FireWorks does.",
         pruning_table(found),
         summary(found, session.cap),

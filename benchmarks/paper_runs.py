@@ -73,7 +73,8 @@ def run(session, one, setting, system, n_added):
     if answer is None:
         return record | {"seconds": np.nan}
     w = answer.beta[:, 0]
-    record |= {"seconds": answer.seconds} | measure(X, y, setting.K, w)
+    record |= {"seconds": answer.seconds, "call": answer.call}
+    record |= measure(X, y, setting.K, w)
     if truth is not None:
         record["f_measure"] = f_measure(w, truth)
     return record | counts(answer)
@@ -88,10 +89,11 @@ def cells(records):
     """Means over the repeats; a cell of which a run passed the cap has no seconds."""
     table = pd.DataFrame(records)
     # Columns may be absent: when every run passed the cap, or no truth is known.
-    table = table.reindex(columns=[*CELL, "seconds", *MEASURED])
+    table = table.reindex(columns=[*CELL, "seconds", "call", *MEASURED])
     return table.groupby(CELL, sort=False, as_index=False, dropna=False).agg(
         seconds=("seconds", lambda s: s.mean(skipna=False)),
         sd=("seconds", lambda s: s.std(skipna=False)),
+        call=("call", lambda s: s.mean(skipna=False)),
         nonzeros=("nonzeros", "mean"),
         objective=("objective", "mean"),
         violation=("violation", "max"),

@@ -76,6 +76,6 @@ def by_proximal_gradient(problem, state, some, target, most):
 # columns touched on the paper's problems.
 INNER = {
     "cd": Way(by_gram, pruning_rounds=2, share=0.01, decay=0.01),
-    "bcd": Way(by_residual, pruning_rounds=100, share=0.1, decay=0.5),
-    "gist": Way(by_proximal_gradient, pruning_rounds=100, share=0.1, decay=0.5),
+    "bcd": Way(by_residual, pruning_rounds=100, share=0.5, decay=0.8),
+    "gist": Way(by_proximal_gradient, pruning_rounds=100, share=0.5, decay=0.8),
 }
