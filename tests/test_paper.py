@@ -128,13 +128,13 @@ def test_summary_ratios():
              "bcd": (1.0, np.nan), "default": (0.1, 0.107)}
     found = cells([
         dict(problem="toy-small", tol=1e-5, K=K, system=system, n_added=30,
-             seconds=times[k])
+             seconds=times[k], call=times[k] + 0.1)
         for k, K in enumerate((0.07, 0.01)) for system, times in spent.items()
     ])
     text = summary(found, cap=9.0)
     assert "- FireWorks BCD / MaxVC BCD: 0.5 (geometric mean of 2 of 2 rows" in text
     assert "- Toy small, BCD / FireWorks BCD: at least 3 (" in text
-    assert "0.107 s / 10.7 s = 1 / 100" in text
+    assert "0.207 s / 10.7 s = 1 / 51.7" in text
     assert "pruned" not in text and "GIST" not in text
     header, _, *rows = lines(pruning_table(found))
     assert header[3:] == ["FireWorks BCD", "MaxVC BCD"]
