@@ -1,5 +1,6 @@
 """Regularization paths of sparse regression with nonconvex penalties."""
 
+from .comparison import compare
 from .cv import cv_ncvpath
 from .cv_results import CvNcvPath
 from .datasets import load_diabetes, simulate
@@ -7,6 +8,7 @@ from .environment import show_versions
 from .folds import assign_folds
 from .path import ConvergenceWarning, lambda_max, ncvpath
 from .penalties import penalties
+from .penalty_plot import plot_penalties
 from .results import NcvPath
 
 __version__ = "0.1.0"
@@ -16,11 +18,13 @@ __all__ = [
     "CvNcvPath",
     "NcvPath",
     "assign_folds",
+    "compare",
     "cv_ncvpath",
     "lambda_max",
     "load_diabetes",
     "ncvpath",
     "penalties",
+    "plot_penalties",
     "show_versions",
     "simulate",
 ]

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .checks import one_of
+from .printing import picture
 from .results import NcvPath
+from .tables import facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,8 +95,39 @@ class CvNcvPath:
         """Both rules: lambda, nonzeros, error, R^2, signal-to-noise ratio and sigma.
 
         The last two belong to squared errors.
+
+        Returns
+        -------
+        DataFrame
+            Rows "min" and "1se"; printed, it reads as ncvreg's summary. Its `.attrs`
+            say what was fitted.
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> cv = cv_ncvpath(*load_diabetes(), random_state=1)
+        >>> cv.summary()
+        MCP-penalized linear regression with n=442, p=10, gamma=3
+        At minimum cross-validation error (lambda=2.248):
+        --------------------------------------------------------------------
+          Nonzero coefficients: 6
+          Cross-validation error (squared): 3004 (standard error 188.6)
+          R-squared: 0.49
+          Signal-to-noise ratio: 0.97
+          Scale estimate (sigma): 54.81
+        At the largest lambda within one standard error of it (lambda=5.97):
+        --------------------------------------------------------------------
+          Nonzero coefficients: 6
+          Cross-validation error (squared): 3175 (standard error 189.1)
+          R-squared: 0.46
+          Signal-to-noise ratio: 0.87
+          Scale estimate (sigma): 56.35
+        >>> int(cv.summary().loc["1se", "nonzero"])
+        6
         """
         import pandas as pd
+
+        from .cv_summary import CvSummary
 
         at = [self.index_min, self.index_1se]
         r2 = self.r2[at]
@@ -110,13 +143,15 @@ class CvNcvPath:
             with np.errstate(divide="ignore"):  # a perfect fit
                 table["snr"] = r2 / (1 - r2)
             table["sigma"] = np.sqrt(self.cve[at])
-        return pd.DataFrame(table, index=pd.Index(RULES, name="rule"))
+        found = CvSummary(table, index=pd.Index(RULES, name="rule"))
+        found.attrs = self._facts()
+        return found
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per lambda: cve, cvse, r2, nonzeros."""
+        """One row per lambda: cve, cvse, r2, nonzeros; `.attrs` say what was fitted."""
         import pandas as pd
 
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "cve": self.cve,
                 "cvse": self.cvse,
@@ -125,6 +160,12 @@ class CvNcvPath:
             },
             index=pd.Index(self.lambdas, name="lambda"),
         )
+        table.attrs = self._facts()
+        return table
+
+    def _facts(self):
+        chosen = {"lambda_min": self.lambda_min, "lambda_1se": self.lambda_1se}
+        return facts(self.fit) | {"measure": self.measure} | chosen
 
     def plot(self, ax=None, kind="cve", log_lambda=True) -> "Axes":
         """Draw the curve of errors, or the map over gamma and alpha.
@@ -146,13 +187,31 @@ class CvNcvPath:
     def __repr__(self):
         return cv_text(self)
 
+    def _repr_html_(self):
+        return cv_html(self)
+
 
 def cv_text(cv):
     """The result as it is printed."""
+    table = cv.summary().drop(columns="index")
+    return cv_header(cv) + "\n\n" + table.to_string(float_format="{:.4g}".format)
+
+
+def cv_html(cv):
+    """The same for notebooks, with the picture."""
+    from html import escape
+
+    table = cv.summary().drop(columns="index").to_html(float_format="{:.4g}".format)
+    shown = cv.lambdas.size > 1
+    image = picture(cv, "cross-validation error along the path") if shown else ""
+    return f"<p>{escape(cv_header(cv))}</p>{table}{image}"
+
+
+def cv_header(cv):
+    """One line that says what was cross-validated."""
     fit = cv.fit
     head = [f"cross-validated {fit.penalty} path: n={fit.n}, p={fit.p}"]
     head += [] if cv.gamma is None else [f"gamma={cv.gamma:g}"]
     head += [] if cv.alpha == 1 else [f"alpha={cv.alpha:g}"]
     head += [f"{len(cv.fold_errors)} folds", f"{cv.lambdas.size} lambdas"]
-    table = cv.summary().drop(columns="index")
-    return ", ".join(head) + "\n\n" + table.to_string(float_format="{:.4g}".format)
+    return ", ".join(head)

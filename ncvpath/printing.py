@@ -31,8 +31,8 @@ def as_html(path):
         f"<th>Status</th></tr></thead><tbody>{cells}</tbody></table>"
     )
     remarks = "".join(f"<p>{escape(note)}</p>" for note in notes(path))
-    picture = _picture(path) if path.lambdas.size > 1 else ""
-    return f"<p>{escape(header(path))}</p>{table}{remarks}{picture}"
+    image = picture(path, "coefficient paths") if path.lambdas.size > 1 else ""
+    return f"<p>{escape(header(path))}</p>{table}{remarks}{image}"
 
 
 def header(path):
@@ -79,15 +79,16 @@ def rows_to_show(size):
     return np.unique(np.linspace(0, size - 1, ROWS_SHOWN).round().astype(int)).tolist()
 
 
-def _picture(path):
+def picture(result, words):
+    """What a result plots, as an image within HTML."""
     import base64
     import io
 
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
-    path.plot(ax=figure.subplots())
+    result.plot(ax=figure.subplots())
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=90)
     encoded = base64.b64encode(stream.getvalue()).decode()
-    return f'<img alt="coefficient paths" src="data:image/png;base64,{encoded}">'
+    return f'<img alt="{words}" src="data:image/png;base64,{encoded}">'

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import criteria, printing, storage
+from . import criteria, printing, storage, tables
 from .checks import matrix, one_of
 from .inputs import check_response, match_columns
 from .matrices import product
@@ -102,7 +102,9 @@ class NcvPath:
 
         mix, lambdas, single = self._query(lam, which)
         rows = pd.Index(["(Intercept)", *self.feature_names])
-        beta, intercept = self.beta @ mix, self.intercept @ mix
+        beta, intercept = self.beta, self.intercept
+        if lam is not None or which is not None:
+            beta, intercept = beta @ mix, intercept @ mix
         if single:
             values = np.append(intercept, beta.toarray()[:, 0])
             return pd.Series(values, index=rows, name=float(lambdas[0]))
@@ -110,7 +112,7 @@ class NcvPath:
         if beta.shape[0] * beta.shape[1] <= SPARSE_CELLS:
             values = np.vstack([intercept, beta.toarray()])
             return pd.DataFrame(values, index=rows, columns=columns)
-        return _sparse_frame(intercept, beta, rows, columns)
+        return tables.sparse_table(intercept, beta, rows, columns)
 
     def selected(self, lam=None, which=None) -> "list[str] | dict[float, list[str]]":
         """Names of the nonzero features at the grid lambda nearest to `lam`.
@@ -137,37 +139,34 @@ class NcvPath:
         Parameters
         ----------
         form : {"wide", "long"}
-            wide: as `coef()`. long: one row per coefficient, with columns feature,
-            lambda, coefficient, df, dev_ratio.
+            wide: as `coef()`. long: one row per coefficient, with columns feature (a
+            category), lambda, coefficient, df, dev_ratio.
         zeros : bool
             Keep zero coefficients in the long form.
-        """
-        import pandas as pd
 
+        Returns
+        -------
+        DataFrame
+            Its `.attrs` say what was fitted: penalty, gamma, alpha, n, p, intercept,
+            tol, convex_min and stopped, in numbers and words that JSON has.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> path = ncvpath(*load_diabetes(), nlambda=20)
+        >>> long = path.to_frame("long")
+        >>> long.attrs["penalty"], long["feature"].dtype.name
+        ('MCP', 'category')
+        >>> wide = long.pivot(index="feature", columns="lambda", values="coefficient")
+        >>> wide.shape
+        (11, 20)
+        """
         if one_of("form", form, ("wide", "long")) == "wide":
-            return self.coef()
-        p, size = self.beta.shape
-        if zeros:
-            feature, k = np.tile(np.arange(p), size), np.repeat(np.arange(size), p)
-            values = self.beta.toarray().ravel(order="F")
+            table = self.coef()
         else:
-            feature, k = self.beta.indices, np.repeat(np.arange(size), self.df)
-            values = self.beta.data
-        if self.has_intercept or zeros:
-            # The intercept leads each lambda's rows, as in R's tidy tables.
-            feature = np.append(np.full(size, -1), feature)
-            k, values = np.append(np.arange(size), k), np.append(self.intercept, values)
-            order = np.argsort(k, kind="stable")
-            feature, k, values = feature[order], k[order], values[order]
-        return pd.DataFrame(
-            {
-                "feature": pd.Index([*self.feature_names, "(Intercept)"]).take(feature),
-                "lambda": self.lambdas[k],
-                "coefficient": values,
-                "df": self.df[k],
-                "dev_ratio": self.dev_ratio[k],
-            }
-        )
+            table = tables.long_table(self, zeros)
+        table.attrs = tables.facts(self)
+        return table
 
     # ---- predictions ----------------------------------------------------------
 
@@ -256,7 +255,7 @@ class NcvPath:
         return pd.DataFrame(columns, index=index)
 
     def plot(
-        self, ax=None, xvar="lambda", log=True, label=10, shade=True, **lines
+        self, ax=None, xvar="lambda", log=True, label=10, shade=True, mark=None, **lines
     ) -> "Axes":
         """Draw the coefficient paths.
 
@@ -272,16 +271,64 @@ class NcvPath:
             How many features to name at the end of their lines, largest first.
         shade : bool
             Shade the region where the objective is no longer locally convex.
+        mark : optional
+            Lambdas to mark with vertical lines: a number, a criterion ("aic", "bic",
+            "ebic"), several of these, a mapping of label to lambda or criterion, or
+            the result of a cross-validation for its lambda_min and lambda_1se.
         **lines
-            Passed on to the lines.
+            Passed on to the lines, as matplotlib's LineCollection takes them. Above
+            5000 lines those without a name are drawn as an image of how many pass each
+            pixel, which takes their color, alpha and zorder.
 
         Returns
         -------
         matplotlib Axes
+
+        Notes
+        -----
+        A feature has the same colour in all pictures of the same columns. A figure
+        with `layout="constrained"` makes room for the names.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> path = ncvpath(*load_diabetes(), nlambda=20)
+        >>> ax = path.plot(mark="bic")
+        >>> ax.get_xlabel()
+        'lambda (log scale)'
         """
         from .plots import plot_path
 
-        return plot_path(self, ax, xvar, log, label, shade, lines)
+        return plot_path(self, ax, xvar, log, label, shade, mark, lines)
+
+    def plot_screening(self, ax=None) -> "Axes":
+        """Draw how many features each lambda looked at and worked on.
+
+        At each lambda a *working set* is solved, which begins with the features in use
+        and those the *strong* rule lets through. All others must be found satisfied:
+        those *certified* by a bound without a look at the data, the rest *checked*
+        (counted once for each round that looked at them, so there may be more checks
+        than features).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> ax = ncvpath(*load_diabetes(), nlambda=20).plot_screening()
+        >>> [line.get_label() for line in ax.lines][:4]
+        ['checked', 'certified', 'working set', 'strong']
+        """
+        from .screening_plot import plot_screening
+
+        return plot_screening(self, ax)
 
     def plot_trace(self, ax=None, xvar="round") -> "Axes":
         """Draw how the rounds converged; needs a fit with `record=True`.
@@ -411,11 +458,3 @@ def _lambda_values(lam):
     if not numeric or not np.isfinite(values).all():
         raise ValueError(f"lam must be a finite number or numbers; got lam={lam!r}")
     return values.astype(float)
-
-
-def _sparse_frame(intercept, beta, rows, columns):
-    import pandas as pd
-    from scipy.sparse import csc_array, vstack
-
-    values = vstack([csc_array(intercept[None, :]), beta], format="csc")
-    return pd.DataFrame.sparse.from_spmatrix(values, index=rows, columns=columns)

@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -275,29 +276,49 @@ def test_the_colours_are_explained(measure, name):
     assert bar.get_ylabel() == f"Mean {name} error (CV),\nsmallest over lambda"
 
 
-@pytest.mark.parametrize(
-    "gammas, alphas, shape",
-    [
-        ((2.0, 3.0, 5.0), (1.0,), (3, 1)),
-        ((3.0,), (0.2, 0.5, 1.0), (1, 3)),
-        ((np.nan,), (0.2, 0.5, 1.0), (1, 3)),
-    ],
-    ids=["one alpha", "one gamma", "lasso"],
-)
-def test_a_map_may_have_one_row_or_column(gammas, alphas, shape):
-    cv = result(gammas=gammas, alphas=alphas)
+ONE_VARIES = {
+    "gamma": dict(gammas=(2.0, 3.0, 5.0), alphas=(1.0,)),
+    "alpha": dict(gammas=(3.0,), alphas=(0.2, 0.5, 1.0)),
+    "alpha of the lasso": dict(gammas=(np.nan,), alphas=(0.2, 0.5, 1.0)),
+}
+
+
+@pytest.mark.parametrize("values", ONE_VARIES.values(), ids=ONE_VARIES.keys())
+def test_one_that_varies_is_mapped_against_lambda(values):
+    cv = result(**values)
     ax = plot(cv, kind="grid", ax=None)
-    assert picture(ax).shape == shape
-    assert frame(ax).get_xy() == (shape[1] - 1.5, shape[0] - 1.5)
-    assert_apart(ax)
+    name = "gamma" if len(values["gammas"]) > 1 else "alpha"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("lambda (log scale)", name)
+    assert ticks(ax.yaxis) == [f"{value:g}" for value in values[f"{name}s"]]
+    assert ax.xaxis_inverted() and ax.get_ylim() == (-0.5, 2.5)
+    meshes = [c for c in ax.collections if isinstance(c, QuadMesh)]
+    for k, mesh in enumerate(meshes):
+        np.testing.assert_allclose(np.ravel(mesh.get_array()), cv.cve - 0.1 * k)
+        across = np.asarray(mesh.get_coordinates())[0, :, 0]
+        assert (across[:-1] > cv.lambdas).all() and (across[1:] < cv.lambdas).all()
+    assert len(meshes) == 3
 
 
-def test_the_lasso_has_no_gamma_on_its_map():
-    cv = result(gammas=(np.nan,))
-    cv.gamma = None
+def best_dots(ax):
+    """Place of each dot, and whether it is filled."""
+    dots = [line for line in ax.lines if line.get_marker() == "o"]
+    places = [tuple(np.ravel(line.get_data())) for line in dots]
+    return places, [line.get_markerfacecolor() != "none" for line in dots]
+
+
+def test_each_row_has_a_dot_at_its_best_and_the_winner_a_full_one():
+    cv = result(**ONE_VARIES["gamma"])
+    places, filled = best_dots(plot(cv, kind="grid"))
+    assert places == [(cv.lambda_min, k) for k in range(3)]
+    assert filled == [False, False, True]
+
+
+def test_lambda_zero_and_worse_than_null_do_not_spoil_the_map():
+    cv = result(zero=True, **ONE_VARIES["gamma"])
+    cv.null_error = 3.0
     ax = plot(cv, kind="grid")
-    assert ax.get_ylabel() == "" and ticks(ax.yaxis) == []
-    assert frame(ax).get_xy() == (0.5, -0.5)
+    assert ax.get_xlim()[1] > 0
+    assert ax.collections[0].norm.vmax == 3.0
 
 
 def test_a_pair_that_was_not_tried_stays_empty():

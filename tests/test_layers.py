@@ -15,7 +15,10 @@ FOLDER = Path(ncvpath.__file__).parent
 SOURCES = {file.stem: file for file in sorted(FOLDER.glob("*.py"))}
 LATE = {"numba", "pandas", "matplotlib", "scipy", "dask"}  # imported when first needed
 # The rooms that may import one of these at once, because they are entered late.
-EXCEPTIONS = {("kernels", "numba"), ("plots", "matplotlib")}
+EXCEPTIONS = {
+    ("kernels", "numba"), ("axes", "matplotlib"), ("plots", "matplotlib"),
+    ("cv_summary", "pandas"),
+}
 
 
 def is_type_checking(node):

@@ -1,0 +1,192 @@
+"""What pictures along the path share: axes, their words, and marks at lambdas."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import (
+    FixedFormatter,
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
+
+from .palette import LINE, WORDS, tone
+
+SAYS = {
+    "lambda": "lambda",
+    "norm": "l1 norm of the coefficients",
+    "dev": "fraction of deviance explained",
+}
+LINE_HEIGHT = 1.5  # of a label, in font sizes
+SMALL = 0.85  # font size of labels within the picture
+WIDTH = 0.62  # of a letter, in font sizes
+DECADE = 120  # points that ticks at 1, 2 and 5 need on a log axis
+SHORT = 0.7  # decades, below which powers of ten leave a log axis nearly bare
+
+
+def new_axes(width=8.0, height=5.2):
+    """Axes in a figure of their own, in inches."""
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def points(ax):
+    """Width and height of the axes, in points."""
+    box = ax.get_window_extent()
+    return 72 / ax.figure.dpi * box.width, 72 / ax.figure.dpi * box.height
+
+
+def small():
+    """Font size of what is written into the picture, in points."""
+    return SMALL * plt.rcParams["font.size"]
+
+
+# ---- the horizontal axis -----------------------------------------------------------
+
+
+def set_horizontal(ax, x, xvar, log):
+    """Limits, direction and words of the horizontal axis."""
+    log = log and xvar == "lambda"
+    if log:
+        ax.set_xscale("log")
+    ax.set_xlabel(SAYS[xvar] + (" (log scale)" if log else ""))
+    left, right = x.min(), x.max()
+    if xvar == "lambda":
+        left, right = right, left
+    if left == right:  # one lambda on a log axis, or nothing but zeros
+        left, right = (1.1 * left, 0.9 * left) if xvar == "lambda" else (-0.1, 1.0)
+    ax.set_xlim(left, right)
+    if log:
+        set_log_ticks(ax, np.log10(left / right))
+
+
+def set_log_ticks(ax, decades):
+    """Plain numbers: as many as there is room for, and some on a short axis."""
+    if decades < SHORT:
+        locator = MaxNLocator(6)
+    elif points(ax)[0] < DECADE * decades:
+        locator = LogLocator()
+    else:
+        locator = LogLocator(subs=(1, 2, 5))
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def count_on_top(ax, x, df, log):
+    """The number of nonzero coefficients, along the top."""
+    top = ax.secondary_xaxis("top")
+    where = np.log(x) if log else x
+    letter = WIDTH * plt.rcParams["font.size"] / points(ax)[0]
+    place = np.abs(where - where[0]) / (abs(where[-1] - where[0]) or 1.0)
+    shown = []
+    for k in np.flatnonzero(np.diff(df, prepend=-1)):  # where the count changes
+        room = max(0.08, letter * (len(str(df[k])) + 2))
+        if not shown or abs(place[k] - place[shown[-1]]) >= room:
+            shown.append(k)
+    top.xaxis.set_major_locator(FixedLocator(x[shown]))
+    top.xaxis.set_major_formatter(FixedFormatter([str(df[k]) for k in shown]))
+    top.xaxis.set_minor_locator(NullLocator())
+    top.set_xlabel("nonzero coefficients")
+    top.tick_params(length=3)
+
+
+# ---- marks -------------------------------------------------------------------------
+
+
+def mark_places(ax, marks, first=0):
+    """Dashed lines with labels above all else, each label in a row of its own.
+
+    Marks are (place, label, side). Those without a place on the axis, as lambda 0 on a
+    log axis, are named at the right end. The first rows may be for others.
+    """
+    row = small() * LINE_HEIGHT
+    low, high = ax.get_ylim()
+    taken = min(row * (first + len(marks) + 0.4) / points(ax)[1], 0.5)
+    ax.set_ylim(low, low + (high - low) / (1 - taken))
+    for k, (place, label, side) in enumerate(marks, first):
+        if place is None:
+            place, label, side = ax.get_xlim()[1], f"{label} (not shown)", "left"
+        else:
+            colour = tone(ax, LINE)
+            ax.axvline(place, color=colour, linestyle="--", linewidth=1, zorder=3.5)
+            side = side_with_room(ax, place, label, side)
+        write_beside(ax, place, label, side, -row * (k + 0.7))
+
+
+def side_with_room(ax, place, label, side):
+    """The wanted side of a line, or the other one if a label does not fit there."""
+    place = (ax.transScale + ax.transLimits).transform((place, ax.get_ylim()[0]))[0]
+    room = {"left": place, "right": 1 - place}
+    needed = WIDTH * small() * (len(label) + 1) / points(ax)[0]
+    return side if room[side] >= needed else max(room, key=room.get)
+
+
+def write_beside(ax, place, label, side, down):
+    """A label left or right of a line, some points below the top."""
+    ax.annotate(
+        label, xy=(place, 1), xycoords=ax.get_xaxis_transform(), parse_math=False,
+        xytext=(-5 if side == "left" else 5, down), textcoords="offset points",
+        ha="right" if side == "left" else "left", va="center", fontsize=small(),
+        color=tone(ax, WORDS), zorder=4,
+        bbox=dict(fc=tone(ax, 0), ec="none", pad=1),
+    )
+
+
+# ---- names at the ends of lines ----------------------------------------------------
+
+
+def write_names(ax, heights, names, colours):
+    """Names at the right end of the lines, moved apart where they would overlap."""
+    if not names:
+        return
+    transform = ax.get_yaxis_transform()
+    places = places_apart(ax, np.asarray(heights, dtype=float))
+    for height, place, name, colour in zip(heights, places, names, colours):
+        ax.annotate(
+            shortened(name), xy=(1, height), parse_math=False, xycoords=transform,
+            xytext=(1.025, place), textcoords=transform,
+            fontsize=small(), color=colour, va="center", annotation_clip=False,
+            arrowprops=dict(
+                arrowstyle="-", color=colour, lw=0.5, shrinkA=0, shrinkB=0,
+                relpos=(0, 0.5),  # from the left end of the name, not its middle
+            ),
+        )
+
+
+def shortened(name, most=28):
+    """A long name without its middle, so that lines keep room beside it."""
+    half = (most - 3) // 2
+    return name if len(name) <= most else f"{name[:half]}...{name[-half:]}"
+
+
+def places_apart(ax, heights):
+    """Where to write beside `heights`, in data, on an axis of any scale."""
+    scale = ax.yaxis.get_transform()
+    low, high = scale.transform(np.array(ax.get_ylim()))
+    gap = small() * LINE_HEIGHT / points(ax)[1] * (high - low)
+    return scale.inverted().transform(
+        spread_out(scale.transform(heights), gap, low, high)
+    )
+
+
+def spread_out(heights, gap, low, high):
+    """Places at least `gap` apart, in the same order, as near as can be.
+
+    Neighbours that overlap form a group with even spacing around their mean;
+    groups merge until none overlap (isotonic regression by pooling).
+    """
+    count = heights.size
+    gap = min(gap, (high - low) / max(count, 1))
+    order = np.argsort(heights, kind="stable")
+    ranks = gap * np.arange(count)
+    groups = []  # wanted places less their rank, in groups of one common value
+    for wanted in heights[order] - ranks:
+        groups.append([wanted])
+        while len(groups) > 1 and np.mean(groups[-2]) >= np.mean(groups[-1]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    common = np.concatenate([np.full(len(g), np.mean(g)) for g in groups])
+    places = np.empty(count)
+    places[order] = np.clip(common, low, max(high - ranks[-1], low)) + ranks
+    return places
