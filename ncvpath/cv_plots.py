@@ -25,23 +25,7 @@ MARGIN = 0.02  # left and right of the dots, as a fraction of their range
 
 
 def plot_cv(cv, ax=None, kind="cve", log_lambda=True):
-    """Draw what cross-validation found.
-
-    Parameters
-    ----------
-    cv : the result of a cross-validation
-    ax : matplotlib Axes, optional
-    kind : {"cve", "r2", "scale", "grid"}
-        The error along the path; the fraction of the null model's error that is
-        explained; the estimated standard deviation of the noise, the root of the
-        mean squared error; or the smallest error for each gamma and alpha.
-    log_lambda : bool
-        Logarithmic lambda axis; it leaves out lambda=0.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw what cross-validation found. See CvNcvPath.plot."""
     if not isinstance(kind, str) or kind not in KINDS:
         words = ", ".join(map(repr, KINDS))
         raise ValueError(f"kind must be one of {words}; got {kind!r}")
@@ -134,15 +118,12 @@ def plot_grid(cv, ax):
 
 def plot_rows(cv, ax, name):
     """The error along the path, one row for each value of gamma or alpha."""
-    from matplotlib.colors import PowerNorm
-
-    rows = [(value, rows) for value, rows in cv.grid.groupby(name, sort=True)]
-    rows = [(value, row[row["lambda"] > 0]) for value, row in rows]
+    positive = cv.grid[cv.grid["lambda"] > 0]
+    if positive.empty:
+        raise ValueError('plot(kind="grid") needs a lambda above 0; got lambda=0')
+    rows = list(positive.groupby(name, sort=True))
     ax = new_axes(8, min(2.2 + 0.45 * len(rows), 9)) if ax is None else ax
-    errors = cv.grid["cve"]
-    # Most colours for the small differences near the minimum; what is worse than the
-    # null model is all one colour.
-    norm = PowerNorm(0.4, errors.min(), min(errors.max(), cv.null_error))
+    norm, extend = error_colours(positive["cve"], cv.null_error)
     for k, (value, row) in enumerate(rows):
         image = ax.pcolormesh(
             edges(row["lambda"].to_numpy()), [k - 0.5, k + 0.5],
@@ -159,9 +140,22 @@ def plot_rows(cv, ax, name):
     set_horizontal(ax, every, "lambda", log=True)
     name_cells(ax.yaxis, name, [value for value, _ in rows])
     ax.set_ylim(-0.5, len(rows) - 0.5)
-    explain_colours(ax, image, ERRORS[cv.measure], extend="max")
+    explain_colours(ax, image, ERRORS[cv.measure], extend)
     explain_dots(ax)
     return ax
+
+
+def error_colours(errors, null_error):
+    """Most colours for the small differences near the minimum.
+
+    What is worse than the null model is all one colour, unless everything is.
+    """
+    from matplotlib.colors import PowerNorm
+
+    lowest, highest = errors.min(), errors.max()
+    if lowest < null_error < highest:
+        return PowerNorm(0.4, lowest, null_error), "max"
+    return PowerNorm(0.4, lowest, highest), "neither"
 
 
 def explain_dots(ax):

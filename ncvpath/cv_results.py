@@ -176,9 +176,30 @@ class CvNcvPath:
             Where to draw; a new figure otherwise.
         kind : {"cve", "r2", "scale", "grid"}
             Prediction error, share of the null error explained, square root of the
-            squared error, or the smallest error of each combination.
+            squared error, or a map of errors: over lambda and whichever of gamma and
+            alpha has several values, or, if both have, the smallest error of each
+            combination.
         log_lambda : bool
-            Whether lambda is on a log axis.
+            Whether lambda is on a log axis; on a map it always is. A log axis leaves
+            out lambda=0.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        See Also
+        --------
+        NcvPath.plot : `cv.fit.plot(mark=cv)` marks both rules on the coefficient paths.
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> X, y = load_diabetes()
+        >>> cv = cv_ncvpath(X, y, gamma=[2, 3, 5], nlambda=20, random_state=1)
+        >>> cv.plot().get_ylabel()
+        'Mean squared error (CV)'
+        >>> cv.plot(kind="grid").get_ylabel()
+        'gamma'
         """
         from .cv_plots import plot_cv
 

@@ -49,20 +49,26 @@ def line_counts(share, heights, low, high):
     sides: +1 below them and -1 above, to be summed upwards.
     """
     rows, columns = SHAPE
-    edges = np.zeros((rows + 1, columns))
+    edges = np.zeros((columns, rows + 1))
     to_row = rows / (high - low)
-    zero = -low * to_row
+    zero = np.float32(-low * to_row)
     right = dense_column(heights, 0, to_row, zero)
     for k in range(share.size - 1):
         left, right = right, dense_column(heights, k + 1, to_row, zero)
         used = np.flatnonzero((left != zero) | (right != zero))
-        start, rise = left[used], right[used] - left[used]
-        for column, near, far in pixels(columns * share[k], columns * share[k + 1]):
-            ends = np.array([start + near * rise, start + far * rise])
-            cells = ends.astype(np.int32).clip(0, rows - 1)
-            edges[:, column] += np.bincount(cells.min(axis=0), minlength=rows + 1)
-            edges[:, column] -= np.bincount(cells.max(axis=0) + 1, minlength=rows + 1)
-    return np.cumsum(edges, axis=0)[:-1]
+        start = left[used]
+        rise, there = right[used] - start, as_rows(start)
+        for column, far in pixels(columns * share[k], columns * share[k + 1]):
+            here, there = there, as_rows(start + np.float32(far) * rise)
+            first, last = np.minimum(here, there), np.maximum(here, there)
+            edges[column] += np.bincount(first, minlength=rows + 1)
+            edges[column, 1:] -= np.bincount(last, minlength=rows)
+    return np.cumsum(edges, axis=1)[:, :-1].T
+
+
+def as_rows(heights):
+    """The rows of pixels that heights, counted in rows, are in."""
+    return heights.astype(np.intp).clip(0, SHAPE[0] - 1)
 
 
 def dense_column(heights, k, to_row, zero):
@@ -74,13 +80,14 @@ def dense_column(heights, k, to_row, zero):
 
 
 def pixels(here, there):
-    """The columns of pixels between two places, and the shares at their sides.
+    """The columns of pixels from here to there, and the share at which each is left.
 
-    Lines may turn back where the norm or the deviance does.
+    Lines may turn back where the norm or the deviance does, or stay.
     """
+    if here == there:
+        return [(min(int(here), SHAPE[1] - 1), 1.0)]
     low, high = min(here, there), max(here, there)
-    length = (there - here) or 1.0
-    for column in range(int(low), min(int(np.ceil(high)), SHAPE[1])):
-        sides = np.array([max(column, low), min(column + 1, high)])
-        near, far = (sides - here) / length
-        yield column, near, far
+    columns = range(int(low), min(int(np.ceil(high)), SHAPE[1]))
+    if there < here:
+        return [(c, (max(c, low) - here) / (there - here)) for c in reversed(columns)]
+    return [(c, (min(c + 1, high) - here) / (there - here)) for c in columns]

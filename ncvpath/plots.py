@@ -20,7 +20,7 @@ from .palette import LINE, QUIET, REGION, WORDS, colours, tone
 
 MANY = 50  # lines, beyond which those without a name are thin and grey,
 RASTER = 1000  # are pixels in a PDF,
-CROWD = 5000  # and are counted instead of drawn
+CROWD = 2000  # and are counted instead of drawn
 
 
 def plot_path(path, ax, xvar, log, label, shade, mark, options):

@@ -215,10 +215,26 @@ class NcvPath:
     # ---- looking --------------------------------------------------------------
 
     def summary(self) -> "pd.DataFrame":
-        """lambda, df, dev_ratio, loss, violation and converged, one row per lambda."""
+        """lambda, df, dev_ratio, loss, violation and converged, one row per lambda.
+
+        Returns
+        -------
+        DataFrame
+            Its `.attrs` say what was fitted.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> path = ncvpath(*load_diabetes(), nlambda=3)
+        >>> path.summary()[["lambda", "df", "dev_ratio"]].round(2)
+           lambda  df  dev_ratio
+        0   45.16   0       0.00
+        1    1.43   7       0.51
+        2    0.05  10       0.52
+        """
         import pandas as pd
 
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "lambda": self.lambdas,
                 "df": self.df,
@@ -228,6 +244,8 @@ class NcvPath:
                 "converged": self.converged,
             }
         )
+        table.attrs = tables.facts(self)
+        return table
 
     @property
     def screening(self) -> "pd.DataFrame":
@@ -277,7 +295,7 @@ class NcvPath:
             the result of a cross-validation for its lambda_min and lambda_1se.
         **lines
             Passed on to the lines, as matplotlib's LineCollection takes them. Above
-            5000 lines those without a name are drawn as an image of how many pass each
+            2000 lines those without a name are drawn as an image of how many pass each
             pixel, which takes their color, alpha and zorder.
 
         Returns

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ncvpath.cv_plots import plot_cv
+from ncvpath.palette import LUMA
 
 CURVES = ("cve", "r2", "scale")
 SIZE = 20
@@ -319,6 +320,28 @@ def test_lambda_zero_and_worse_than_null_do_not_spoil_the_map():
     ax = plot(cv, kind="grid")
     assert ax.get_xlim()[1] > 0
     assert ax.collections[0].norm.vmax == 3.0
+    cv.null_error = 0.1
+    shown = cv.grid["cve"][cv.grid["lambda"] > 0]
+    assert plot(cv, kind="grid").collections[0].norm.vmax == shown.max()
+
+
+def test_a_map_against_lambda_needs_one_above_zero():
+    cv = result(**ONE_VARIES["gamma"])
+    cv.grid["lambda"] = 0.0
+    with pytest.raises(ValueError, match="needs a lambda above 0"):
+        plot_cv(cv, kind="grid")
+    assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize("kind", [*CURVES, "grid"])
+def test_everything_can_be_seen_on_dark_axes(kind):
+    ax = Figure(facecolor="black").subplots(subplot_kw=dict(facecolor="black"))
+    plot(result(**ONE_VARIES["gamma"]), ax=ax, kind=kind)
+    drawn = [text.get_color() for text in ax.texts]
+    drawn += [line.get_color() for line in ax.lines]
+    if kind != "grid":
+        drawn += list(ax.containers[0].lines[2][0].get_colors())
+    assert drawn and min(np.dot(to_rgba(c)[:3], LUMA) for c in drawn) > 0.35
 
 
 def test_a_pair_that_was_not_tried_stays_empty():

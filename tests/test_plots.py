@@ -13,7 +13,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from ncvpath import load_diabetes, ncvpath, simulate
+from ncvpath import cv_ncvpath, load_diabetes, ncvpath, simulate
+from ncvpath.palette import BRIGHT, HUES
 
 FRAME, RESPONSE = load_diabetes()
 XVARS = ("lambda", "norm", "dev")
@@ -346,6 +347,222 @@ def test_nothing_is_shaded_unless_there_is_a_region_to_shade(fit, keywords):
     ax = plot(ncvpath(FRAME, RESPONSE, nlambda=20, **fit), **keywords)
     assert region(ax) is None
     assert ax.get_legend() is None
+
+
+# ---- marks -------------------------------------------------------------------------
+
+
+def dashed(ax):
+    """Where the dashed lines are."""
+    return [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
+
+
+def mark_words(ax):
+    return [text.get_text() for text in ax.texts if ": " in text.get_text()]
+
+
+def test_nothing_is_marked_unless_told(path):
+    assert dashed(plot(path)) == [] == mark_words(plot(path))
+
+
+MARKS = {
+    "a lambda": (lambda path: 5, lambda path: [(5, "lambda")]),
+    "a criterion": (lambda path: "bic", lambda path: [(path.select("bic"), "BIC")]),
+    "several": (
+        lambda path: ["ebic", 2.5], lambda path: [(path.select("ebic"), "EBIC"),
+                                                  (2.5, "lambda")],
+    ),
+    "by name": (
+        lambda path: {"mine": 7.0, "theirs": "aic"},
+        lambda path: [(7.0, "mine"), (path.select("aic"), "theirs")],
+    ),
+    "the first": (
+        lambda path: path.lambdas[0], lambda path: [(path.lambdas[0], "lambda")],
+    ),
+}
+
+
+@pytest.mark.parametrize("mark, expected", MARKS.values(), ids=MARKS.keys())
+def test_marks_are_lines_with_labels(mark, expected, path):
+    ax = plot(path, mark=mark(path))
+    found = expected(path)
+    assert dashed(ax) == pytest.approx([lam for lam, _ in found])
+    assert mark_words(ax) == [f"{name}: {lam:.3g}" for lam, name in found]
+
+
+def test_a_cross_validation_marks_its_two_lambdas():
+    cv = cv_ncvpath(FRAME, RESPONSE, nlambda=40, nfolds=5, random_state=1)
+    assert cv.index_1se < cv.index_min
+    ax = plot(cv.fit, mark=cv)
+    assert dashed(ax) == pytest.approx([cv.lambda_1se, cv.lambda_min])
+    assert [words.split(":")[0] for words in mark_words(ax)] == ["1se", "min"]
+
+
+def test_marks_that_agree_share_a_line(path):
+    ax = plot(path, mark={"one": 4.0, "two": 4.0, "other": 3.0})
+    assert dashed(ax) == [4.0, 3.0]
+    assert mark_words(ax) == ["one = two: 4", "other: 3"]
+
+
+@pytest.mark.parametrize("xvar", ["norm", "dev"])
+def test_marks_lie_on_the_lines_on_every_axis(xvar, path):
+    k, x = 17, horizontal(path, xvar)
+    between = (path.lambdas[k] + path.lambdas[k + 1]) / 2
+    ax = plot(path, xvar=xvar, mark=[path.lambdas[k], between])
+    assert dashed(ax) == pytest.approx([x[k], (x[k] + x[k + 1]) / 2])
+
+
+def test_a_mark_at_zero_has_no_line_on_a_log_axis(to_zero):
+    ax = plot(to_zero, mark={"least squares": 0.0})
+    assert dashed(ax) == []
+    assert mark_words(ax) == ["least squares: 0 (not shown)"]
+    assert dashed(plot(to_zero, mark=0.0, log=False)) == [0.0]
+
+
+@pytest.mark.parametrize("width", [4, 8])
+def test_labels_of_marks_touch_neither_lines_nor_names_nor_the_legend(width, path):
+    ax = Figure(figsize=(width, 5), layout="constrained").subplots()
+    plot(path, ax=ax, mark=["aic", "bic", 20, path.lambdas[-1]])
+    ax.figure.draw_without_rendering()
+    assert_apart([*ax.texts, *ax.get_legend().get_texts()])
+    marked = [text for text in ax.texts if ": " in text.get_text()]
+    highest = ax.transData.transform((1, path.beta.max()))[1]
+    assert all(box.y0 > highest for box in boxes(marked))
+    assert len(marked) >= 3
+
+
+@pytest.mark.parametrize(
+    "mark, message",
+    [
+        ("cp", "mark must be one of aic, bic, ebic; got mark='cp'"),
+        (1e6, "mark must be at most .* a lambda of the path; got mark=1000000.0"),
+        (1e-9, "mark must be at least .* a lambda of the path; got mark=1e-09"),
+        ({"x": None}, "mark must be a number, a lambda of the path; got mark=None"),
+    ],
+)
+def test_marks_that_are_no_lambda_of_the_path_are_refused(mark, message, path):
+    with pytest.raises(ValueError, match=message):
+        path.plot(mark=mark)
+    assert not plt.get_fignums()
+
+
+# ---- colours -----------------------------------------------------------------------
+
+
+def colour_of(ax):
+    return {text.get_text(): text.get_color() for text in ax.texts}
+
+
+def test_a_feature_keeps_its_colour_from_picture_to_picture(path):
+    other = ncvpath(FRAME, RESPONSE, penalty="lasso", nlambda=30)
+    first = colour_of(plot(path))
+    assert colour_of(plot(path, xvar="dev")) == first
+    assert colour_of(plot(other)) == first
+    assert len(set(first.values())) == len(HUES)
+
+
+@pytest.mark.parametrize("label", [4, len(HUES)])
+def test_named_lines_differ_in_colour(label, wide):
+    assert len(set(colour_of(plot(wide, label=label)).values())) == label
+
+
+def test_names_follow_a_colour_of_the_user(path):
+    assert set(colour_of(plot(path, color="red")).values()) == {"red"}
+
+
+def luminance(colour):
+    return np.dot(matplotlib.colors.to_rgb(colour), (0.299, 0.587, 0.114))
+
+
+def dark_axes(how):
+    if how == "style":
+        with plt.style.context("dark_background"):
+            return plt.subplots()[1]
+    if how == "axes":
+        return Figure().subplots(subplot_kw=dict(facecolor="#101020"))
+    return Figure(facecolor="black").subplots(subplot_kw=dict(facecolor="none"))
+
+
+@pytest.mark.parametrize("how", ["style", "axes", "figure"])
+def test_everything_can_be_seen_on_dark_axes(how, path, wide):
+    for fitted in (path, wide):
+        ax = plot(fitted, ax=dark_axes(how), mark="bic")
+        texts = [*ax.texts, *(ax.get_legend().get_texts() if ax.get_legend() else ())]
+        drawn = [text.get_color() for text in texts]
+        drawn += [line.get_color() for line in ax.lines]
+        drawn += [c for lines in ax.collections for c in lines.get_colors()]
+        assert min(map(luminance, drawn)) > 0.3
+        assert {text.get_color() for text in ax.texts if text.arrow_patch} <= {*BRIGHT}
+    shading = next(p for p in plot(path, ax=dark_axes(how)).patches if p.get_label())
+    assert 0.05 < luminance(shading.get_facecolor()) < 0.3
+
+
+# ---- a crowd -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def crowd(monkeypatch):
+    """Pictures of more lines than anyone will draw one by one."""
+    monkeypatch.setattr("ncvpath.plots.CROWD", 60)
+
+
+@pytest.mark.parametrize("xvar", XVARS)
+def test_a_crowd_is_an_image_behind_the_named_lines(xvar, wide, crowd):
+    ax = plot(wide, xvar=xvar)
+    (image,), lines = ax.images, drawn(ax)
+    assert len(lines) == 10
+    assert image.get_zorder() < ax.collections[0].get_zorder()
+    x, beta = horizontal(wide, xvar), wide.beta
+    expected = (*ax.get_xlim(), beta.min(), beta.max())
+    assert tuple(image.get_extent()) == pytest.approx(expected)
+    assert sorted(ax.get_xlim()) == pytest.approx([x.min(), x.max()])
+
+
+@pytest.mark.parametrize("xvar", XVARS)
+def test_every_line_passes_through_the_image_of_its_crowd(xvar, wide, crowd):
+    ax = plot(wide, xvar=xvar)
+    pixels = np.asarray(ax.images[0].get_array())[..., 3]
+    left, right, low, high = ax.images[0].get_extent()
+    place = ax.xaxis.get_transform().transform
+    share = (place(horizontal(wide, xvar)) - place(left)) / (place(right) - place(left))
+    beta = wide.beta.toarray()
+    for k in range(1, share.size - 1):
+        values = beta[beta[:, k] != 0, k]
+        rows = np.minimum((values - low) / (high - low) * pixels.shape[0], 479)
+        assert (pixels[rows.astype(int), int(share[k] * pixels.shape[1])] > 0).all()
+
+
+def test_options_reach_a_crowd(wide, crowd):
+    (image,) = plot(wide, color="red", alpha=0.5, zorder=1.5).images
+    values = np.asarray(image.get_array())
+    np.testing.assert_array_equal(values[0, 0, :3], (1, 0, 0))
+    assert values[..., 3].max() == pytest.approx(0.5)
+    assert image.get_zorder() == 1.5
+    with pytest.raises((AttributeError, TypeError), match="flavour"):
+        plot(wide, flavour="sweet")
+
+
+# ---- small things that were ugly ---------------------------------------------------
+
+
+def test_long_names_lose_their_middle():
+    names = [f"a_very_long_measurement_number_{k}" for k in range(10)]
+    path = ncvpath(FRAME.to_numpy(), RESPONSE, nlambda=10, feature_names=names)
+    shown = end_labels(plot(path, label=3))
+    assert all(len(name) < 30 and "..." in name for name in shown)
+    assert len(set(shown)) == 3
+
+
+@pytest.mark.parametrize("width", [3, 8])
+@pytest.mark.parametrize("lambdas", [[10, 9.5], [10, 4], [10, 1e-5]])
+def test_a_log_axis_has_ticks_that_do_not_overlap(width, lambdas):
+    path = ncvpath(FRAME, RESPONSE, lambdas=np.geomspace(*lambdas, 10))
+    ax = Figure(figsize=(width, 3), layout="constrained").subplots()
+    plot(path, ax=ax, label=0).figure.draw_without_rendering()
+    right, left = sorted(ax.get_xlim())
+    ticks = [t for t in ax.xaxis.get_major_ticks() if right <= t.get_loc() <= left]
+    assert len(ticks) >= 2
+    assert_apart([tick.label1 for tick in ticks])
 
 
 # ---- manners -----------------------------------------------------------------------
