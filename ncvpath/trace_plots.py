@@ -1,12 +1,13 @@
 """A picture of the rounds of a fit. Axes in, Axes out; nothing global is touched.
 
-matplotlib comes with `plots`: this room, too, is entered late.
+matplotlib comes with `axes`: this room, too, is entered late.
 """
 
 import numpy as np
 
+from .axes import FixedFormatter, FixedLocator, NullLocator, new_axes
 from .checks import one_of
-from .plots import COLOURS, FixedFormatter, FixedLocator, NullLocator, plt
+from .palette import colours
 
 WORDS = {"round": "round", "seconds": "seconds"}
 STEP = "0.55"  # the grey of the step and its axis
@@ -20,7 +21,7 @@ def plot_trace(path, ax, xvar):
     if path.rounds is None:
         raise ValueError("trace must be recorded: fit with record=True")
     if ax is None:
-        _, ax = plt.subplots(figsize=(8, 5.2), layout="constrained")
+        ax = new_axes()
     rounds, starts = path.rounds, np.flatnonzero(path.rounds["round"] == 0)
     x = horizontal(rounds, starts, xvar)
     draw_series(ax, x, rounds, starts)
@@ -53,7 +54,8 @@ def draw_series(ax, x, rounds, starts):
         "largest distance to a slab": rounds["distance"],
         "objective above its lowest": rounds["objective"] - lowest,
     }
-    for (label, y), colour, marker in zip(series.items(), COLOURS, "os^"):
+    ink = colours(ax, range(len(series)))
+    for (label, y), colour, marker in zip(series.items(), ink, "os^"):
         ax.plot(
             x, y, label=label, color=colour, marker=marker, markersize=3.5,
             linewidth=1.4,
