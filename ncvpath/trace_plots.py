@@ -7,29 +7,27 @@ import numpy as np
 
 from .axes import FixedFormatter, FixedLocator, NullLocator, new_axes
 from .checks import one_of
-from .palette import colours
+from .palette import LINE, REGION, colours, tone
 
-WORDS = {"round": "round", "seconds": "seconds"}
-STEP = "0.55"  # the grey of the step and its axis
+AXES = ("round", "seconds")
 MOST_TICKS = 10
 FLOOR = 0.01  # lowest violation shown, in units of tol
 
 
 def plot_trace(path, ax, xvar):
     """How the rounds converged. See NcvPath.plot_trace."""
-    one_of("xvar", xvar, tuple(WORDS))
+    one_of("xvar", xvar, AXES)
     if path.rounds is None:
         raise ValueError("trace must be recorded: fit with record=True")
-    if ax is None:
-        ax = new_axes()
+    ax = new_axes() if ax is None else ax
     rounds, starts = path.rounds, np.flatnonzero(path.rounds["round"] == 0)
     x = horizontal(rounds, starts, xvar)
     draw_series(ax, x, rounds, starts)
     # What is far below tol is of no interest, and would squeeze the rest.
     ax.set_ylim(bottom=max(ax.get_ylim()[0], FLOOR * path.tol))
     for k in starts[1:]:
-        ax.axvline(x[k], color="0.8", linewidth=0.6, zorder=0)
-    ax.set_xlabel(WORDS[xvar])
+        ax.axvline(x[k], color=tone(ax, 2 * REGION), linewidth=0.6, zorder=0)
+    ax.set_xlabel(xvar)
     draw_step(ax, x, rounds["step"])
     sizes_on_top(ax, x, rounds["working_set"])
     return ax
@@ -54,8 +52,7 @@ def draw_series(ax, x, rounds, starts):
         "largest distance to a slab": rounds["distance"],
         "objective above its lowest": rounds["objective"] - lowest,
     }
-    ink = colours(ax, range(len(series)))
-    for (label, y), colour, marker in zip(series.items(), ink, "os^"):
+    for (label, y), colour, marker in zip(series.items(), colours(ax, range(3)), "os^"):
         ax.plot(
             x, y, label=label, color=colour, marker=marker, markersize=3.5,
             linewidth=1.4,
@@ -69,11 +66,11 @@ def draw_series(ax, x, rounds, starts):
 
 def draw_step(ax, x, step):
     """FireWorks' step, on an axis of its own to the right."""
-    right = ax.twinx()
-    right.plot(x, step, ":", color=STEP, marker=".", markersize=4, linewidth=1)
+    right, grey = ax.twinx(), tone(ax, LINE)
+    right.plot(x, step, ":", color=grey, marker=".", markersize=4, linewidth=1)
     right.set_ylim(0, 1.03)
-    right.set_ylabel("step alpha", color=STEP)
-    right.tick_params(axis="y", colors=STEP)
+    right.set_ylabel("step alpha", color=grey)
+    right.tick_params(axis="y", colors=grey)
     ax.set_zorder(right.get_zorder() + 1)
     ax.patch.set_visible(False)
 
