@@ -21,6 +21,7 @@ def run(cells, name):
     for cell in cells:
         exec(compile(cell, name, "exec"), namespace)
     plt.close("all")
+    return namespace
 
 
 @pytest.mark.parametrize("file", VIGNETTES, ids=lambda file: file.stem)
@@ -29,6 +30,18 @@ def test_vignette_runs(file, tmp_path, monkeypatch):
     cells = blocks(file, "{code-cell} python")
     assert cells
     run(cells, file.name)
+
+
+def test_every_call_beside_an_r_call_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = ROOT / "vignettes" / "from-R.md"
+    namespace = run(blocks(file, "{code-cell} python"), file.name)
+    rows = re.findall(r"^\| `.+ \| (.+) \|$", file.read_text(), flags=re.MULTILINE)
+    ours = [row for row in rows if not row.startswith("not here")]
+    assert len(ours) > 50
+    for call in re.findall(r"`([^`]+)`", "\n".join(ours)):
+        eval(compile(call, call, "eval"), namespace)
+        plt.close("all")
 
 
 def test_readme_prints_what_it_says(capsys, tmp_path, monkeypatch):
