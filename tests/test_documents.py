@@ -1,6 +1,9 @@
 """The README and the vignettes run as they are printed."""
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -50,6 +53,21 @@ def test_readme_prints_what_it_says(capsys, tmp_path, monkeypatch):
     (code,), (printed,) = blocks(readme, "python"), blocks(readme, "text")
     run([code], readme.name)
     assert capsys.readouterr().out == printed
+
+
+def test_readme_goes_from_a_file_to_a_report(tmp_path):
+    (session,) = blocks(ROOT / "README.md", "console")
+    for line in session.splitlines():
+        assert line.startswith("$ python ")
+        command = [sys.executable, *shlex.split(line.removeprefix("$ python "))]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    written = {file.name for file in (tmp_path / "results").iterdir()}
+    assert {"coefficients.csv", "path.csv", "cv.csv", "report.html"} <= written
+
+
+def test_every_block_of_the_readme_is_run_here():
+    fences = re.findall(r"^```(.+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert sorted(fences) == ["console", "python", "sh", "sh", "text"]
 
 
 def test_readme_has_exactly_the_two_commands():
