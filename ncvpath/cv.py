@@ -296,6 +296,15 @@ def cross_validate(path, X=None, y=None, **arguments) -> CvNcvPath:
         Needed only where the path was stored without its data.
     **arguments
         Those of `cv_ncvpath`; they go before the path's own.
+
+    Examples
+    --------
+    >>> from ncvpath import load_diabetes, ncvpath
+    >>> X, y = load_diabetes()
+    >>> path = ncvpath(X, y, nlambda=20)
+    >>> cv = path.cross_validate(random_state=1)
+    >>> cv.selected("1se")
+    ['sex', 'bmi', 'bp', 'tc', 'hdl', 'ltg']
     """
     X = path.X if X is None else X
     y = path.y if y is None else y

@@ -19,7 +19,16 @@ RULES = ("min", "1se")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CvNcvPath:
-    """A cross-validated path, as `cv_ncvpath()` returns it; L lambdas."""
+    """A cross-validated path, as `cv_ncvpath()` returns it; L lambdas.
+
+    Examples
+    --------
+    >>> from ncvpath import cv_ncvpath, load_diabetes
+    >>> X, y = load_diabetes()
+    >>> cv = cv_ncvpath(X, y, nlambda=20, random_state=1)
+    >>> round(cv.lambda_min, 3), round(cv.lambda_1se, 3)
+    (2.464, 5.098)
+    """
 
     fit: NcvPath
     """The path on all data, for the chosen gamma and alpha."""
@@ -74,15 +83,42 @@ class CvNcvPath:
         return 1 - self.cve / self.null_error
 
     def coef(self, rule="min", lam=None) -> "pd.Series":
-        """Coefficients at "min", at "1se", or at lambdas of your own."""
+        """Coefficients at "min", at "1se", or at lambdas of your own.
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> X, y = load_diabetes()
+        >>> cv = cv_ncvpath(X, y, nlambda=20, random_state=1)
+        >>> float(cv.coef("1se")["bmi"].round(3))
+        5.986
+        """
         return self.fit.coef(**self._where(rule, lam))
 
     def predict(self, X, rule="min", lam=None) -> np.ndarray:
-        """Predictions at "min", at "1se", or at lambdas of your own."""
+        """Predictions at "min", at "1se", or at lambdas of your own.
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> X, y = load_diabetes()
+        >>> cv = cv_ncvpath(X, y, nlambda=20, random_state=1)
+        >>> cv.predict(X.head(2)).round(1)
+        array([207.5,  71.5])
+        """
         return self.fit.predict(X, **self._where(rule, lam))
 
     def selected(self, rule="min") -> list[str]:
-        """Names of the features used at "min" or "1se"."""
+        """Names of the features used at "min" or "1se".
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> X, y = load_diabetes()
+        >>> cv = cv_ncvpath(X, y, nlambda=20, random_state=1)
+        >>> cv.selected("1se")
+        ['sex', 'bmi', 'bp', 'tc', 'hdl', 'ltg']
+        """
         return self.fit.selected(**self._where(rule, None))
 
     def _where(self, rule, lam):
@@ -148,7 +184,16 @@ class CvNcvPath:
         return found
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per lambda: cve, cvse, r2, nonzeros; `.attrs` say what was fitted."""
+        """One row per lambda: cve, cvse, r2, nonzeros; `.attrs` say what was fitted.
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> X, y = load_diabetes()
+        >>> cv = cv_ncvpath(X, y, nlambda=20, random_state=1)
+        >>> cv.to_frame().columns.tolist()
+        ['cve', 'cvse', 'r2', 'df']
+        """
         import pandas as pd
 
         table = pd.DataFrame(

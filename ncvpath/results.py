@@ -29,6 +29,14 @@ class NcvPath:
 
     Coefficients are on the scale of the data. Violations are relative to the
     gradient of the null model and measured over all features.
+
+    Examples
+    --------
+    >>> from ncvpath import load_diabetes, ncvpath
+    >>> X, y = load_diabetes()
+    >>> path = ncvpath(X, y, nlambda=20)
+    >>> path.penalty, path.df.tolist()[:5], bool(path.converged.all())
+    ('MCP', [0, 2, 2, 2, 2], True)
     """
 
     lambdas: np.ndarray
@@ -97,6 +105,18 @@ class NcvPath:
         Returns
         -------
         Series for one lambda, else DataFrame with one column per lambda.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> X, y = load_diabetes()
+        >>> path = ncvpath(X, y, nlambda=20)
+        >>> path.coef(lam=10).loc[["(Intercept)", "bmi"]].round(2)
+        (Intercept)   -293.74
+        bmi              7.36
+        Name: 10.0, dtype: float64
+        >>> path.coef(which=[0, 5]).shape
+        (11, 2)
         """
         import pandas as pd
 
@@ -119,6 +139,14 @@ class NcvPath:
 
         Nearest in log lambda: an interpolated model would have a support that no
         lambda has. Without arguments, a dict by lambda.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> X, y = load_diabetes()
+        >>> path = ncvpath(X, y, nlambda=20)
+        >>> path.selected(lam=20)
+        ['bmi', 'ltg']
         """
         if lam is None and which is None:
             return {float(v): self._names(k) for k, v in enumerate(self.lambdas)}
@@ -175,11 +203,30 @@ class NcvPath:
 
         The columns of a frame are matched by name. Of an X on disk or on a cluster,
         only columns with a nonzero coefficient are read.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> X, y = load_diabetes()
+        >>> path = ncvpath(X, y, nlambda=20)
+        >>> path.predict(X.head(2), lam=10).round(1)
+        array([206.2,  76.8])
+        >>> path.predict(X).shape
+        (442, 20)
         """
         return self._fitted(match_columns(X, self.feature_names), lam, which)
 
     def residuals(self, lam=None, which=None, X=None, y=None) -> np.ndarray:
-        """Y minus fitted values, on the data of the fit or on X and y given here."""
+        """Y minus fitted values, on the data of the fit or on X and y given here.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> X, y = load_diabetes()
+        >>> path = ncvpath(X, y, nlambda=20)
+        >>> float(path.residuals(lam=10).std().round(2))
+        56.47
+        """
         if (X is None and self.X is None) or (y is None and self.y is None):
             raise ValueError("X and y must be given; this path was stored without them")
         if X is None:
@@ -192,23 +239,69 @@ class NcvPath:
     # ---- choosing a model -----------------------------------------------------
 
     def loglik(self) -> "pd.Series":
-        """Gaussian log-likelihood at each lambda."""
+        """Gaussian log-likelihood at each lambda.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> X, y = load_diabetes()
+        >>> path = ncvpath(X, y, nlambda=20)
+        >>> float(path.loglik().iloc[-1].round(1))
+        -2386.0
+        """
         return self._by_lambda(criteria.loglik(self), "loglik")
 
     def aic(self) -> "pd.Series":
-        """Akaike's criterion at each lambda."""
+        """Akaike's criterion at each lambda.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> X, y = load_diabetes()
+        >>> path = ncvpath(X, y, nlambda=20)
+        >>> round(float(path.aic().idxmin()), 3)
+        2.464
+        """
         return self._by_lambda(criteria.aic(self), "aic")
 
     def bic(self) -> "pd.Series":
-        """The Bayesian criterion at each lambda."""
+        """The Bayesian criterion at each lambda.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> X, y = load_diabetes()
+        >>> path = ncvpath(X, y, nlambda=20)
+        >>> round(float(path.bic().idxmin()), 3)
+        2.464
+        """
         return self._by_lambda(criteria.bic(self), "bic")
 
     def ebic(self, g=1.0) -> "pd.Series":
-        """The extended BIC, which counts the models of each size among p features."""
+        """The extended BIC, which counts the models of each size among p features.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> X, y = load_diabetes()
+        >>> path = ncvpath(X, y, nlambda=20)
+        >>> round(float(path.ebic(g=0.5).idxmin()), 3)
+        2.464
+        """
         return self._by_lambda(criteria.ebic(self, g), "ebic")
 
     def select(self, criterion="bic") -> float:
-        """The lambda with the smallest aic, bic or ebic."""
+        """The lambda with the smallest aic, bic or ebic.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> X, y = load_diabetes()
+        >>> path = ncvpath(X, y, nlambda=20)
+        >>> lam = path.select("bic")
+        >>> len(path.selected(lam=lam))
+        6
+        """
         choices = {"aic": self.aic, "bic": self.bic, "ebic": self.ebic}
         return float(choices[one_of("criterion", criterion, choices)]().idxmin())
 
@@ -362,6 +455,13 @@ class NcvPath:
         Returns
         -------
         matplotlib Axes
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> path = ncvpath(*load_diabetes(), nlambda=5, record=True)
+        >>> path.plot_trace().get_xlabel()
+        'round'
         """
         from .trace_plots import plot_trace
 
@@ -376,12 +476,38 @@ class NcvPath:
     # ---- keeping --------------------------------------------------------------
 
     def save(self, file) -> None:
-        """Write the path, without X and y, to an npz file (no pickle inside)."""
+        """Write the path, without X and y, to an npz file (no pickle inside).
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ncvpath import NcvPath, load_diabetes, ncvpath
+        >>> path = ncvpath(*load_diabetes(), nlambda=20)
+        >>> with tempfile.TemporaryFile() as file:
+        ...     path.save(file)
+        ...     _ = file.seek(0)
+        ...     again = NcvPath.load(file)
+        >>> bool((again.beta != path.beta).nnz)
+        False
+        """
         storage.save(self, file)
 
     @classmethod
     def load(cls, file) -> "NcvPath":
-        """Read a path that `save` wrote."""
+        """Read a path that `save` wrote.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ncvpath import NcvPath, load_diabetes, ncvpath
+        >>> path = ncvpath(*load_diabetes(), nlambda=20)
+        >>> with tempfile.TemporaryFile() as file:
+        ...     path.save(file)
+        ...     _ = file.seek(0)
+        ...     again = NcvPath.load(file)
+        >>> bool((again.beta != path.beta).nnz)
+        False
+        """
         return cls(**storage.load(file))
 
     def __copy__(self):
