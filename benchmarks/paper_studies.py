@@ -49,7 +49,7 @@ def grid_search(session, name="leukemia", K=GRID, tols=GRID_TOLS):
 
 def one_grid(session, one, K, tol, system, n_added):
     """Total seconds of a path, and its largest violation."""
-    settings = arguments(one.X, one.y, K, tol, system, n_added) | {"warm_up": True}
+    settings = arguments(one.X, one.y, K, tol, system, n_added)
     answer = session.worker.fit(session.cap * len(K), **settings)
     record = {"tol": tol, "system": system, "seconds": np.nan, "violation": np.nan}
     if answer is None:

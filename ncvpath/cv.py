@@ -209,7 +209,9 @@ def measured(data, splits, fits, path, measure):
         float(np.average(null_errors, weights=data.weights[rows])),
         [fit.predictions for fit in fits],
         min(fits, key=lambda fit: fit.error.size).stopped,
-        set(path.status).union(*(fit.statuses for fit in fits)) - {"converged"},
+        {path.status[k] for k in np.flatnonzero(~path.converged)}.union(
+            *(fit.statuses for fit in fits)
+        ),
     )
 
 

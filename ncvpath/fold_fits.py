@@ -29,7 +29,7 @@ class FoldFit(NamedTuple):
     spread: np.ndarray  # L, weighted sum of squares about it
     converged: np.ndarray  # L, bool
     stopped: str | None  # why the last lambdas were not reached
-    statuses: set[str]  # how the work ended, in words
+    statuses: set[str]  # how the work ended where it missed tol, in words
     predictions: np.ndarray | None  # rows held out x L, if they are to be kept
 
 
@@ -75,7 +75,7 @@ def fit_fold(data, settings, train, test, judge, matrix, tick, total):
     return FoldFit(
         sum_of_weights, mean, weights @ np.square(errors, out=errors),
         np.array([step.violation <= settings.tol for step in steps]), stopped,
-        {step.status for step in steps}, kept,
+        {step.status for step in steps if step.violation > settings.tol}, kept,
     )
 
 
@@ -114,10 +114,10 @@ def fold_products(design, data, train, rows, total):
     return out
 
 
-def all_rows(design, figures):
+def all_rows(design, figures, solver):
     """What folds derive theirs from, and the products of the design's columns."""
     center, scale, _ = figures
-    if not design.matrix.is_tall:
+    if not design.matrix.is_tall or solver != "cd":
         return AllRows(design.weights, center, scale, None), None
     cache = GramCache(design)
     cache.learn_all()

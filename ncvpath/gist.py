@@ -14,6 +14,8 @@ import numpy as np
 SIGMA = 0.1  # how much of the expected decrease is asked for
 SHORTER = 2.0  # factor of t after a step that was refused
 RANGE = 1e10  # of t, both ways from the largest curvature of a coordinate
+# Steps without halving the violation after which it is given up.
+MAX_IDLE = 5000
 # The objective's change is known up to this share of its terms.
 ROUNDING = 4 * np.finfo(float).eps
 
@@ -30,8 +32,13 @@ def minimise(problem, residual, some, target, most):
     if beta.size == 0:
         return 0
     new, steepest = np.empty_like(beta), some.v.max()
-    t, tried = steepest, 0
-    while kernels.largest_violation(penalty, l1, beta, q) > target and tried < most:
+    t, tried, best, since = steepest, 0, np.inf, 0
+    while tried < most and tried - since <= MAX_IDLE:
+        worst = kernels.largest_violation(penalty, l1, beta, q)
+        if worst <= target:
+            break
+        if worst < 0.5 * best:
+            best, since = worst, tried
         tried += 1
         kernels.proximal_point(penalty, l1, beta, q, t, new)
         moved = np.flatnonzero(new != beta)

@@ -28,10 +28,11 @@ class Way(NamedTuple):
 
     solve: Callable
     # From this round on at one lambda the working set only grows, so that the rounds
-    # must end.
+    # must end: as long as the Gram matrix serves it, and in any case.
     pruning_rounds: int
+    last_pruning: int
     # A round that will be followed by another is solved to this share of the largest
-    # objection outside, and to `decay` times the tolerance of the round before.
+    # objection outside, and to `decay` times the tolerance of the last such round.
     share: float
     decay: float
 
@@ -75,7 +76,7 @@ def by_proximal_gradient(problem, state, some, target, most):
 # column, small sets are what it is all about, and loose rounds save a third of the
 # columns touched on the paper's problems.
 INNER = {
-    "cd": Way(by_gram, pruning_rounds=2, share=0.01, decay=0.01),
-    "bcd": Way(by_residual, pruning_rounds=100, share=0.5, decay=0.8),
-    "gist": Way(by_proximal_gradient, pruning_rounds=100, share=0.5, decay=0.8),
+    "cd": Way(by_gram, 2, 100, share=0.01, decay=0.01),
+    "bcd": Way(by_residual, 100, 100, share=0.5, decay=0.8),
+    "gist": Way(by_proximal_gradient, 100, 100, share=0.5, decay=0.8),
 }

@@ -33,6 +33,8 @@ ATTEMPTS = 4
 # Sweeps without halving the violation after which only rounding is left to fight, which
 # a look at exact correlations does better.
 MAX_IDLE = 2000
+# The same for sweeps that have no Newton steps to help them.
+MAX_IDLE_SWEEPS = 5000
 # A pivot below this share of its coordinate's curvature is none: the coordinate is then
 # treated as if its penalty were a line, and as having this share at least. The larger
 # ones are for steps that run away.
@@ -767,12 +769,13 @@ def survey(
 
 
 @kernel
-def penalty_total(penalty, factor, level, ridge, support, beta):
+def penalty_total(penalty, factor, ridge_factor, level, ridge, support, beta):
     """The sum of sparse and ridge penalties; beta belongs to the support."""
     total = 0.0
     for k in range(support.size):
-        m, b = factor[support[k]], beta[k]
-        total += value(penalty, abs(b), level * m) + 0.5 * ridge * m * b * b
+        j, b = support[k], beta[k]
+        total += value(penalty, abs(b), level * factor[j])
+        total += 0.5 * ridge * ridge_factor[j] * b * b
     return total
 
 
@@ -947,14 +950,13 @@ def descend_residual(
     X is the dense matrix column after column; `features` are the columns of the
     working set, which all other arrays follow. Every sweep is over all of them if
     `cyclic`, otherwise over the support until that has settled, and then over all.
-    Modified in place: beta, residual.
-    Returns the number of sweeps; unless they ran out, the last one met no violation
-    above `target`.
+    Modified in place: beta, residual. Returns the number of sweeps; unless they ran out
+    or led nowhere, the last one met no violation above `target`.
     """
     n = residual.size
-    epochs = 0
-    support_only = not cyclic
-    while epochs < max_epochs:
+    epochs = idle = 0
+    support_only, best = not cyclic, np.inf
+    while epochs < max_epochs and idle <= MAX_IDLE_SWEEPS:
         epochs += 1
         worst = 0.0
         for k in range(features.size):
@@ -969,12 +971,18 @@ def descend_residual(
         if worst <= target and not support_only:
             break
         support_only = worst > target and not cyclic
+        idle += 1
+        if worst < 0.5 * best:
+            best, idle = worst, 0
     return epochs
 
 
 @kernel
 def proximal_point(penalty, l1, beta, q, t, new):
-    """Set `new` to the minimiser of the penalty plus t/2 |new - (beta + q / t)|^2."""
+    """Set `new` to the minimiser of the penalty plus t/2 |new - (beta + q / t)|^2.
+
+    As everywhere, what is at zero stays there while its gradient is within l1.
+    """
     for j in range(beta.size):
         new[j] = threshold(penalty, t * beta[j] + q[j], t, l1[j], beta[j])
 
@@ -1103,7 +1111,9 @@ def walk_down(
         row = figures[done]
         row[0], row[1], row[2], row[3] = strong, working.size, epochs, steps
         row[4], row[5], row[6] = step, worst, mean_square
-        row[7] = penalty_total(penalty, factor, level, ridge, support, nonzero)
+        row[7] = penalty_total(
+            penalty, factor, factor, level, ridge, support, nonzero
+        )
         row[8] = count
         if support.size > dfmax:
             return done + 1, known, 0
@@ -1335,9 +1345,9 @@ def descend_sparse(
     total = lift = 0.0
     for i in range(residual.size):
         total += weights[i] * residual[i]
-    epochs = 0
-    support_only = not cyclic
-    while epochs < max_epochs:
+    epochs = idle = 0
+    support_only, best = not cyclic, np.inf
+    while epochs < max_epochs and idle <= MAX_IDLE_SWEEPS:
         epochs += 1
         worst = 0.0
         for k in range(features.size):
@@ -1353,6 +1363,9 @@ def descend_sparse(
         if worst <= target and not support_only:
             break
         support_only = worst > target and not cyclic
+        idle += 1
+        if worst < 0.5 * best:
+            best, idle = worst, 0
     for i in range(residual.size):
         residual[i] += lift
     return epochs

@@ -15,8 +15,9 @@ from .solver import Status, solve, survey
 
 # The inner solver of each; the paper's, so that only the outer loop differs.
 MAJORIZING = {"mm-cd": "bcd", "mm-prox": "gist"}
-# The lassos are solved to this, on the scale of the sum of squares as in the paper, or
-# to half of what is asked for, whatever is less; rounding permitting.
+# The lassos are solved to this, on the scale of the sum of squares as in the paper (and
+# so in units of y), or to half of what is asked for, whatever is less; rounding
+# permitting.
 PRECISION = 1e-5
 LASSO = Penalty(by_name("lasso").kind, 0.0)
 
@@ -32,15 +33,14 @@ def minimise(problem, state, lam, limits, work):
         before = state.beta.copy()
         lasso = majorized(problem, state.beta, lam)
         state.feasible[:] = 0.0  # inside any slab, as that of other slabs need not be
-        left = replace(inner, max_epochs=max(limits.max_epochs - work.epochs, 1))
-        status, *_ = solve(lasso, state, lam, left, work)
+        status, missed, _ = solve(lasso, state, lam, inner, work)
         work.majorizations += 1
         # Slabs of features at zero are the lasso's or wider, so its certificates hold.
         worst = np.max(survey(problem, state)[:2])
         if worst <= limits.tol:
             alone = problem.penalty.kind == LASSO.kind
             return Status.ITSELF if alone else Status.CONVERGED, worst, work
-        if status is not Status.CONVERGED:
+        if status is Status.MAX_EPOCHS or missed > 0.5 * limits.tol:
             return status, worst, work
         if np.array_equal(before, state.beta):
             at_rounding = worst <= problem.rounding

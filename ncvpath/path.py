@@ -14,8 +14,8 @@ from .problem import pose
 from .progress import Bar
 from .results import NcvPath
 from .solver import Work
+from .storage import ROUNDS
 from .threads import working
-from .trace import Round
 from .walk import walk
 
 # Settings the path keeps, beside those it has fields for, to be computed again.
@@ -94,8 +94,9 @@ def ncvpath(
         lassos, each solved by FireWorks with "bcd" or "gist".
     n_added, prune, inexact : int, bool, bool
         Features added per round (by default growing), whether features at zero may
-        leave the set between rounds, and whether rounds that will be followed by
-        another may be solved loosely.
+        leave the set between rounds (with "cd" after the first round at a lambda, with
+        the others after each of the first 100), and whether rounds that will be
+        followed by another may be solved loosely. A full set has one round.
     tol : float
         Largest violation of Fermat's conditions over all features, relative to the
         gradient of the null model.
@@ -112,7 +113,8 @@ def ncvpath(
     progress : bool
         Show a progress bar over lambdas.
     record : bool
-        Keep `path.trace`, what each round at each lambda reached.
+        Keep `path.trace`, what each round at each lambda reached. Small problems are
+        then walked lambda by lambda, which may change digits below `tol`.
 
     Returns
     -------
@@ -264,8 +266,7 @@ def assemble_trace(steps):
     """The rounds of all lambdas, column by column."""
     rounds = [(k, i, *row) for k, step in enumerate(steps)
               for i, row in enumerate(step.work.trace)]
-    names = ("which", "round", *Round._fields)
-    return dict(zip(names, map(np.array, zip(*rounds))))
+    return dict(zip(ROUNDS, map(np.array, zip(*rounds))))
 
 
 def warn_if_unconverged(path):

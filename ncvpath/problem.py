@@ -64,7 +64,8 @@ class Problem:
     def objective(self, mean_square, lam, support, beta):
         """Half the mean square of the residual plus both penalties."""
         return 0.5 * mean_square + self.design.kernels.penalty_total(
-            self.penalty, self.factor, *self.units(lam), support, beta
+            self.penalty, self.factor, self.ridge_factor, *self.units(lam), support,
+            beta,
         )
 
 

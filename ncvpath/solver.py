@@ -69,9 +69,10 @@ def solve(problem, state, lam, limits, work):
     violation over all features, and the work.
     """
     done = work.rounds
-    # From a cold start the first set is a guess, and need not be solved exactly.
-    guess = state.lam == np.inf and limits.working_set != "full"
-    target = inner_target(limits, limits.tol, problem.g0) if guess else limits.tol
+    target, loosest = limits.tol, np.inf
+    if state.lam == np.inf and limits.working_set != "full":
+        # From a cold start the first set is a guess, and need not be solved exactly.
+        target, loosest = inner_target(limits, loosest, problem.g0)
     start(problem, state, lam, limits, work)
     # Slabs shrink with lambda, and so does what lies inside them.
     state.feasible *= lam / state.lam
@@ -97,7 +98,7 @@ def solve(problem, state, lam, limits, work):
         if outside > limits.tol:
             # 5. Choose who works next.
             choose(problem, state, limits, work.rounds - done)
-            target = inner_target(limits, target, outside)
+            target, loosest = inner_target(limits, loosest, outside)
             best, stalled = np.inf, 0
             continue
         # Nobody outside objects: the same set again, from exact correlations.
@@ -246,21 +247,22 @@ def choose(problem, state, limits, rounds):
     rule = RULES[limits.working_set]
     added = rule(u, state.feasible[outside], l1, length, n_added)
     size = np.count_nonzero(state.member) + added.size
-    early = rounds < INNER[limits.solver].pruning_rounds
-    if limits.prune and (early or not state.gram.suits(size)):
+    way = INNER[limits.solver]
+    last = way.pruning_rounds if state.gram.suits(size) else way.last_pruning
+    if limits.prune and rounds < last:
         state.member = (state.beta != 0) | problem.free
     state.member[outside[added]] = True
 
 
-def inner_target(limits, target, objecting):
-    """How exactly to solve the next round.
+def inner_target(limits, loosest, objecting):
+    """How exactly to solve the next round, and the loosest that a later one may be.
 
-    While features outside object by much, a share of their violation is enough, and of
-    the target before until that has come down to tol: targets then fall geometrically,
-    and their sum is finite (Corollary 1).
+    While features outside object by much, a share of their violation is enough. What is
+    allowed falls geometrically at each lambda, so that the sum of targets above tol is
+    finite (Corollary 1).
     """
     if not limits.inexact:
-        return limits.tol
+        return limits.tol, limits.tol
     way = INNER[limits.solver]
-    before = target if target > limits.tol else np.inf
-    return max(limits.tol, min(way.share * objecting, way.decay * before))
+    target = max(limits.tol, min(way.share * objecting, loosest))
+    return target, way.decay * target

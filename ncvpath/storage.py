@@ -6,6 +6,8 @@ import zlib
 
 import numpy as np
 
+from .trace import Round
+
 FORMAT = 2
 # What reading a damaged or foreign file may raise, in zip, numpy, json or scipy.
 DAMAGE = (
@@ -16,6 +18,7 @@ ARRAYS = (
     "lambdas", "intercept", "penalty_factor", "df", "loss", "dev_ratio", "objective",
     "violation", "converged", "n_epochs",
 )
+ROUNDS = ("which", "round", *Round._fields)
 FACTS = (
     "penalty", "gamma", "alpha", "n", "p", "constant", "status", "stopped",
     "convex_min", "tol", "has_intercept", "settings",
@@ -96,12 +99,8 @@ def check(fields):
     for name, counts in fields["work"].items():
         if counts.shape != (size,) or counts.dtype.kind not in "iuf":
             raise ValueError(f"{name} is not {size} numbers")
-    rounds = fields["rounds"] or {"which": np.zeros(1, dtype=int)}
-    for name, values in rounds.items():
-        if values.shape != rounds["which"].shape or values.dtype.kind not in "iuf":
-            raise ValueError(f"rounds of {name} are not as many numbers as others")
-    if not set(rounds["which"].tolist()) <= set(range(size)):
-        raise ValueError("rounds belong to other lambdas")
+    if fields["rounds"] is not None:
+        check_rounds(fields["rounds"], size)
     weights = fields["weights"]
     if weights is not None and weights.shape != (fields["n"],):
         raise ValueError(f"weights are not {fields['n']} numbers")
@@ -110,3 +109,16 @@ def check(fields):
     if len(fields["feature_names"]) != p or len(fields["status"]) != size:
         raise ValueError("names or statuses are missing")
     return fields
+
+
+def check_rounds(rounds, size):
+    """Refuse rounds that are incomplete, or not of these lambdas."""
+    for name in ROUNDS:
+        if name not in rounds:
+            raise ValueError(f"rounds lack {name}")
+        if rounds[name].ndim != 1 or rounds[name].size != rounds["which"].size:
+            raise ValueError(f"rounds of {name} are not as many as others")
+        if rounds[name].dtype.kind not in "iuf":
+            raise ValueError(f"rounds of {name} are not numbers")
+    if not np.isin(rounds["which"], np.arange(size)).all():
+        raise ValueError("rounds belong to other lambdas")

@@ -82,7 +82,9 @@ def sizes_on_top(ax, x, sizes):
     # Rounds of later lambdas may be too close in time to be read.
     apart = 0.06 * (x[-1] - x[0])
     kept = [shown[0]]
-    kept += [k for before, k in zip(shown, shown[1:]) if x[k] - x[before] >= apart]
+    for k in shown[1:]:
+        if x[k] - x[kept[-1]] >= apart:
+            kept.append(k)
     top.xaxis.set_major_locator(FixedLocator(x[kept]))
     top.xaxis.set_major_formatter(FixedFormatter([str(sizes[k]) for k in kept]))
     top.xaxis.set_minor_locator(NullLocator())

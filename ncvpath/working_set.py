@@ -54,7 +54,8 @@ def most_violated(u, f, l1, length, n_added):
 
 
 # Who joins the working set: places among features outside, by their correlation u with
-# the residual and f with s. A full set leaves nobody outside.
+# the residual and f with s. Those that are just being pruned are not among them. A full
+# set leaves nobody outside, and its rule is never asked.
 RULES = {"fireworks": nearest_slabs, "maxvc": most_violated, "full": most_violated}
 
 

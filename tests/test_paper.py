@@ -123,7 +123,7 @@ def test_an_error_in_the_worker_is_raised_here(worker):
 
 
 def test_summary_ratios():
-    """Geometric means of 1 and 4, 1 and 9; a run past the cap makes it a bound."""
+    """Geometric means of 1 and 4, 1 and 9; a run past the cap counts as the cap."""
     spent = {"fireworks-bcd": (1.0, 1.0), "maxvc-bcd": (1.0, 4.0),
              "bcd": (1.0, np.nan), "default": (0.1, 0.107)}
     found = cells([
@@ -133,7 +133,8 @@ def test_summary_ratios():
     ])
     text = summary(found, cap=9.0)
     assert "- FireWorks BCD / MaxVC BCD: 0.5 (geometric mean of 2 of 2 rows" in text
-    assert "- Toy small, BCD / FireWorks BCD: at least 3 (" in text
+    assert "- Toy small, BCD / FireWorks BCD: 3 (geometric mean of 2 of 2" in text
+    assert "1 to 9; BCD at the cap in 1)" in text
     assert "0.207 s / 10.7 s = 1 / 51.7" in text
     assert "pruned" not in text and "GIST" not in text
     header, _, *rows = lines(pruning_table(found))

@@ -6,7 +6,7 @@ from conftest import draw
 from oracle import Problem
 from scipy import sparse
 
-from ncvpath import cv_ncvpath, kernels, ncvpath
+from ncvpath import cv_ncvpath, kernels, mm, ncvpath
 from ncvpath import inner as inner_module
 from ncvpath.inner import INNER, Restricted
 from ncvpath.mm import MAJORIZING
@@ -80,7 +80,8 @@ def test_sparse_columns_give_the_same(rule, way):
     y = X[:, :4].sum(axis=1) + 0.1 * rng.standard_normal(60)
     options = dict(penalty="MCP", nlambda=10, tol=1e-9, **system(rule, way))
     ours, theirs = ncvpath(X, y, **options), ncvpath(X.toarray(), y, **options)
-    edge = ours.convex_min or 10
+    edge = 10 if ours.convex_min is None else ours.convex_min
+    assert edge > 2
     np.testing.assert_allclose(
         ours.beta[:, :edge].toarray(), theirs.beta[:, :edge].toarray(), atol=1e-6
     )
@@ -102,7 +103,7 @@ def test_a_tight_limit_is_kept_and_reported(way):
     X, y = draw(40, 120, seed=2)
     with pytest.warns(UserWarning, match="max_epochs"):
         path = ncvpath(X, y, nlambda=5, max_epochs=3, tol=1e-10, solver=way)
-    assert path.n_epochs.max() <= 3
+    assert path.n_epochs.max() == 3
     judged = Problem(X, y, penalty="MCP").violations(path)
     np.testing.assert_allclose(path.violation, judged, atol=1e-12)
     assert not path.converged.all()
@@ -116,6 +117,25 @@ def test_cross_validation_takes_any_system(way):
     np.testing.assert_allclose(ours.cve, cv_ncvpath(X, y, **options).cve, rtol=1e-6)
     again = ours.fit.cross_validate(random_state=1)
     np.testing.assert_array_equal(again.cve, ours.cve)
+
+
+@pytest.mark.parametrize("way", ["bcd", "gist"])
+def test_what_rounding_forbids_is_not_a_matter_of_sweeps(way):
+    X, y = draw(40, 12, seed=2)
+    with pytest.warns(UserWarning, match="rounding"):
+        path = ncvpath(X, y, nlambda=3, tol=1e-18, solver=way, max_epochs=10**7)
+    assert path.violation.max() < 1e-14
+    assert path.n_epochs.max() < 10**5
+
+
+def test_warnings_of_a_cross_validation_give_reasons_of_failures_only():
+    X, y = draw(60, 30, seed=7)
+    with pytest.warns(UserWarning, match="did not reach") as caught:
+        cv_ncvpath(
+            X, y, penalty="lasso", nlambda=5, solver="mm-cd", max_epochs=12, tol=1e-9,
+            random_state=1,
+        )
+    assert not any("one majorization" in str(item.message) for item in caught)
 
 
 # ---- MaxVC -------------------------------------------------------------------------
@@ -225,6 +245,36 @@ def test_majorization_reaches_the_same_objective_in_the_convex_part(way, penalty
     np.testing.assert_allclose(
         ours.objective[:edge], other.objective[:edge], rtol=1e-9
     )
+
+
+@pytest.mark.parametrize("way", MAJORIZING)
+def test_majorization_may_spend_all_its_sweeps(way):
+    X, y = draw(40, 120, seed=2)
+    options = dict(penalty="logsum", lambdas=0.1, warm_up=False, solver=way)
+    path = ncvpath(X, y, **options)
+    again = ncvpath(X, y, max_epochs=int(path.n_epochs[0]), **options)
+    assert again.converged.all() and again.n_epochs == path.n_epochs
+
+
+@pytest.mark.parametrize("penalty", ["MCP", "SCAD", "logsum", "capped"])
+def test_every_majorization_lowers_the_objective(monkeypatch, penalty):
+    heights, majorized = [], mm.majorized
+
+    def watching(problem, beta, lam):
+        support = np.flatnonzero(beta)
+        residual = problem.design.residual(problem.response, support, beta[support])
+        square = problem.design.weights @ residual**2
+        heights.append(problem.objective(square, lam, support, beta[support]))
+        return majorized(problem, beta, lam)
+
+    monkeypatch.setattr(mm, "majorized", watching)
+    X, y = draw(40, 120, seed=8, nonzero=10)
+    path = ncvpath(
+        X, y, penalty=penalty, lambdas=0.1, warm_up=False, solver="mm-cd", alpha=0.8
+    )
+    heights.append(path.objective[0])
+    assert len(heights) > 3
+    assert (np.diff(heights) <= 1e-9 * heights[0]).all()
 
 
 @pytest.mark.parametrize("way", MAJORIZING)

@@ -163,37 +163,43 @@ def test_inexact_targets_are_summable(way):
     limits = solver.Limits(
         1e-8, 100, "fireworks", way, None, True, True, 10, record=False
     )
-    targets = [solver.inner_target(limits, limits.tol, 1.0)]
-    while targets[-1] > limits.tol:
-        targets.append(solver.inner_target(limits, targets[-1], 1.0))
-        assert targets[-1] <= 0.8 * targets[-2] or targets[-1] == limits.tol
-    assert targets[0] < 1
+    targets, loosest = [], np.inf
+    for objecting in (1.0, 1e-3, *np.ones(100)):  # objections may rise again
+        target, loosest = solver.inner_target(limits, loosest, objecting)
+        targets.append(target)
+    assert targets[0] < 1 and targets[-1] == limits.tol
+    loose = [target for target in targets if target > limits.tol]
+    assert all(b <= 0.8 * a for a, b in zip(loose, loose[1:]))
+    assert targets[len(loose) :] == [limits.tol] * (len(targets) - len(loose))
     exact = solver.Limits(
         1e-8, 100, "fireworks", way, None, True, False, 10, record=False
     )
-    assert solver.inner_target(exact, 1.0, 1.0) == 1e-8
+    assert solver.inner_target(exact, np.inf, 1.0) == (1e-8, 1e-8)
 
 
-def test_pruning_ends_even_with_a_solver_that_cannot_move(monkeypatch):
+@pytest.mark.parametrize("p", [150, 1500])  # few, and more than a Gram matrix serves
+@pytest.mark.parametrize("way", INNER)
+def test_pruning_ends_even_with_a_solver_that_cannot_move(monkeypatch, way, p):
     """What would go round for ever: who objects enters, stays at zero, is pruned and
     objects again. From some round on the set only grows, and everyone is in it."""
     calls = []
 
     def stuck(problem, state, some, target, most):
         calls.append(some.features.size)
-        if len(calls) > 1000:
+        if len(calls) > 2000:
             raise RecursionError("round for ever")
         return 0, 0
 
-    X, y = draw(40, 150, seed=1)
-    options = dict(lambdas=0.1, warm_up=False, n_added=10, solver="bcd")
-    patient = INNER["bcd"]._replace(solve=stuck)
-    monkeypatch.setitem(INNER, "bcd", patient._replace(pruning_rounds=np.inf))
+    X, y = draw(40, p, seed=1)
+    options = dict(lambdas=0.1, warm_up=False, n_added=10, solver=way)
+    patient = INNER[way]._replace(solve=stuck)
+    for_ever = patient._replace(pruning_rounds=np.inf, last_pruning=np.inf)
+    monkeypatch.setitem(INNER, way, for_ever)
     with pytest.raises(RecursionError):
         ncvpath(X, y, **options)
     calls.clear()
-    monkeypatch.setitem(INNER, "bcd", patient)
+    monkeypatch.setitem(INNER, way, patient)
     with pytest.warns(UserWarning, match="progress stopped"):
         path = ncvpath(X, y, **options)
-    assert len(calls) < 200 and calls[-1] > calls[0]
+    assert len(calls) < 110 + p / 10 and calls[-1] > calls[0]
     assert not path.converged[0]
