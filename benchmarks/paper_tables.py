@@ -125,10 +125,9 @@ def summary(cells, cap):
 
 def by_system(cells, figure):
     """One row per setting, one column per system."""
-    return cells.pivot_table(
-        index=["problem", "tol", "K"], columns="system", values=figure, sort=False,
-        dropna=False,
-    )
+    row = ["problem", "tol", "K"]
+    wide = cells.pivot(index=row, columns="system", values=figure)
+    return wide.reindex(dict.fromkeys(zip(*(cells[name] for name in row))))
 
 
 def shared_text(cells):
