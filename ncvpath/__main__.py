@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from .command import PROGRAM, Parser, fit_command
@@ -19,6 +20,9 @@ def main(arguments=None):
     """Run the demo or a command; returns the exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        if arguments == ["--version"]:
+            print(f"ncvpath {version('ncvpath')}")
+            return 0
         if arguments[:1] == ["fit"]:
             code = fit_command(arguments[1:])
         else:
@@ -41,8 +45,8 @@ def demo_command(arguments):
         f"[options]",
         description="Fit and cross-validate the embedded example: tables on the "
         "terminal, coefficients as CSV, path and errors as pictures in a folder.",
-        epilog=f"Your own data: {PROGRAM} fit data.csv --response y --cv 10 --out "
-        f"results (all options: {PROGRAM} fit --help)",
+        epilog=f"Version: {PROGRAM} --version. Your own data: {PROGRAM} fit data.csv "
+        f"--response y --cv 10 --out results (all options: {PROGRAM} fit --help)",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("ncvpath-demo"), metavar="DIR",

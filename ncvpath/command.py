@@ -259,8 +259,9 @@ def write(run, folder, form):
     pictures = {}
     for name, result in (("path", path), ("cv", cv)):
         if result is not None and result.lambdas.size > 1:
-            pictures[name] = picture(result, "png")
-            own = pictures[name] if form == "png" else picture(result, form)
+            options = {"mark": "bic" if cv is None else cv} if result is path else {}
+            pictures[name] = picture(result, "png", **options)
+            own = pictures[name] if form == "png" else picture(result, form, **options)
             (folder / f"{name}.{form}").write_bytes(own)
     names = [*(file.name for file in folder.iterdir()), REPORT]
     report = as_html(run, pictures, names)
@@ -290,7 +291,8 @@ def tell(run, folder, names):
     print(run.path if run.cv is None else run.cv)
     table = run.selected()
     table = table.mask(table == 0)  # a dot, as R prints what is not in the model
-    print(f"\nCoefficients ({', '.join(run.choices())}):\n")
+    lambdas = [f"{k}: {run.path.lambdas[v]:.4g}" for k, v in run.choices().items()]
+    print(f"\nCoefficients at the lambda of {', '.join(lambdas)}\n")
     print(table.head(20).to_string(float_format="{:.4g}".format, na_rep="."))
     if len(table) > 20:
         print(f"and {len(table) - 20} more in selected.csv")

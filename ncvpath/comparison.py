@@ -68,7 +68,8 @@ def labelled_paths(paths):
     """Paths by label."""
     if not isinstance(paths, (Mapping, Sequence)) or not paths:
         raise ValueError(
-            f"paths must be a mapping or a sequence of paths; got paths={paths!r}"
+            "paths must be a mapping or a sequence of paths, as in compare([a, b]); "
+            f"got {type(paths).__name__}"
         )
     named = isinstance(paths, Mapping)
     several = list(paths.values() if named else paths)

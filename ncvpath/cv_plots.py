@@ -68,7 +68,6 @@ def plot_curve(cv, ax, y, bars, words, log):
     widen(ax, log)
     mark_places(ax, choices(cv, log))
     count_on_top(ax, x, df, log)
-    ax.child_axes[-1].set_xlabel("Nonzero coefficients")
     return ax
 
 

@@ -44,7 +44,11 @@ def plot_path(path, ax, xvar, log, label, shade, mark, options):
     ax.axhline(0, color=tone(ax, LINE), linewidth=0.8, zorder=1)
     shaded = shade and path.convex_min is not None and path.convex_min < shown
     if shaded:
-        shade_region(ax, x[path.convex_min], x[-1])
+        # Beyond all locally convex models, also where the axis is not monotone (norm).
+        left, right = x[: path.convex_min + 1].max(), x.max()
+        if xvar == "lambda":
+            left, right = x[path.convex_min], x[-1]
+        shade_region(ax, left, right)
     if marks:
         words = zip(places, marks.values())
         mark_places(ax, [(place, word, "right") for place, word in words], int(shaded))
@@ -178,7 +182,7 @@ def named_marks(path, mark):
 def lambda_of(path, lam):
     """The lambda a criterion chooses, or a number within the path."""
     if isinstance(lam, str):
-        return path.select(one_of("mark", lam, ("aic", "bic", "ebic")))
+        return path.select(one_of("mark", lam.lower(), ("aic", "bic", "ebic")))
     low, high = path.lambdas[-1], path.lambdas[0]
     return number("mark", lam, atleast=low, upto=high, where=", a lambda of the path")
 

@@ -73,10 +73,15 @@ class Run:
 
     def header(self):
         """Size and response."""
+        study, done = self.study, []
+        if study.omitted:
+            done.append(f"{counted(study.omitted, 'row')} with missing values left out")
+        if study.encoded:
+            done.append(f"encoded: {some(tuple(study.encoded))}")
         return (
             f"{self.path.n} rows, {counted(self.path.p, 'feature')}, "
             f"response {self.roles.response}"
-        )
+        ) + "".join(f"; {words}" for words in done)
 
     def choices(self):
         """Names of the lambdas that were chosen, and their positions."""
@@ -382,7 +387,7 @@ def figure(pictures, name, caption):
     )
 
 
-def picture(result, form):
+def picture(result, form, **options):
     """A path or a cross-validation, drawn in some format."""
     from matplotlib.figure import Figure
 
@@ -391,6 +396,6 @@ def picture(result, form):
     with warnings.catch_warnings():
         # Names may be written in letters that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph")
-        result.plot(ax=drawn.subplots())
+        result.plot(ax=drawn.subplots(), **options)
         drawn.savefig(stream, format=form, dpi=180)
     return stream.getvalue()

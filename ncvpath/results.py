@@ -291,7 +291,7 @@ class NcvPath:
         return self._by_lambda(criteria.ebic(self, g), "ebic")
 
     def select(self, criterion="bic") -> float:
-        """The lambda with the smallest aic, bic or ebic.
+        """The lambda with the smallest aic, bic or ebic, by name in any case.
 
         Examples
         --------
@@ -303,6 +303,8 @@ class NcvPath:
         6
         """
         choices = {"aic": self.aic, "bic": self.bic, "ebic": self.ebic}
+        if isinstance(criterion, str):
+            criterion = criterion.lower()
         return float(choices[one_of("criterion", criterion, choices)]().idxmin())
 
     # ---- looking --------------------------------------------------------------
@@ -397,8 +399,8 @@ class NcvPath:
 
         Notes
         -----
-        A feature has the same colour in all pictures of the same columns. A figure
-        with `layout="constrained"` makes room for the names.
+        A feature has the same colour in all pictures that name the same features. A
+        figure with `layout="constrained"` makes room for the names.
 
         Examples
         --------

@@ -5,7 +5,7 @@ matplotlib comes with `axes`: this room, too, is entered late.
 
 import numpy as np
 
-from .axes import FixedFormatter, FixedLocator, NullLocator, new_axes
+from .axes import FixedFormatter, FixedLocator, MaxNLocator, NullLocator, new_axes
 from .checks import one_of
 from .palette import LINE, REGION, colours, tone
 
@@ -23,11 +23,13 @@ def plot_trace(path, ax, xvar):
     rounds, starts = path.rounds, np.flatnonzero(path.rounds["round"] == 0)
     x = horizontal(rounds, starts, xvar)
     draw_series(ax, x, rounds, starts)
+    low, high = ax.get_ylim()
     # What is far below tol is of no interest, and would squeeze the rest.
-    ax.set_ylim(bottom=max(ax.get_ylim()[0], FLOOR * path.tol))
+    ax.set_ylim(max(low, FLOOR * path.tol), max(high, path.tol))
     for k in starts[1:]:
         ax.axvline(x[k], color=tone(ax, 2 * REGION), linewidth=0.6, zorder=0)
     ax.set_xlabel(xvar)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=xvar == "round"))
     draw_step(ax, x, rounds["step"])
     sizes_on_top(ax, x, rounds["working_set"])
     return ax
@@ -36,7 +38,7 @@ def plot_trace(path, ax, xvar):
 def horizontal(rounds, starts, xvar):
     """Rounds one after another, or seconds at all lambdas before and at this one."""
     if xvar == "round":
-        return np.arange(1, rounds["round"].size + 1)
+        return np.arange(rounds["round"].size)
     spent = np.add.accumulate(rounds["seconds"][np.append(starts[1:], 0) - 1])
     before = np.append(0.0, spent[:-1])
     lengths = np.diff(np.append(starts, rounds["round"].size))

@@ -94,8 +94,8 @@ def test_a_sequence_is_labelled_by_what_differs(settings, labels):
 @pytest.mark.parametrize(
     "paths, message",
     [
-        ([], "paths must be a mapping or a sequence of paths; got"),
-        (3, "paths must be a mapping or a sequence of paths; got paths=3"),
+        ([], "paths must be a mapping or a sequence of paths, .* got list"),
+        (3, "paths must be a mapping or a sequence of paths, .* got int"),
         ([3], "paths must be results of ncvpath\\(\\); got int"),
     ],
 )

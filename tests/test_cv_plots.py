@@ -166,7 +166,7 @@ def test_ticks_do_not_overlap(width, ratio):
 def test_the_top_axis_counts_nonzero_coefficients():
     cv = result()
     axis = top_axis(plot(cv))
-    assert axis.get_label_text() == "Nonzero coefficients"
+    assert axis.get_label_text() == "nonzero coefficients"
     counts = [int(label.get_text()) for label in axis.get_ticklabels()]
     assert len(counts) >= 4
     np.testing.assert_allclose(axis.get_ticklocs(), cv.lambdas[counts])

@@ -133,3 +133,8 @@ def test_a_package_that_is_missing_is_said_to_be_missing(capsys, monkeypatch):
     monkeypatch.setattr("ncvpath.environment.PACKAGES", ("ncvpath", "no-such-thing"))
     show_versions()
     assert "no-such-thing  not installed" in capsys.readouterr().out
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"ncvpath {package.__version__}\n"

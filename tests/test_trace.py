@@ -136,6 +136,14 @@ def test_the_picture_shows_every_round(recorded):
     assert (np.diff(below.get_lines()[0].get_xdata()) > 0).all()
 
 
+def test_a_path_that_converges_at_once_is_not_drawn_upside_down():
+    X, y = draw(60, 12, seed=2)
+    ax = ncvpath(X, y, nlambda=10, record=True).plot_trace()
+    low, high = ax.get_ylim()
+    assert 1e-9 < low < 1e-6 <= high
+    assert all(place == round(place) for place in ax.get_xticks())
+
+
 def test_the_picture_says_what_it_can_show(recorded):
     _, _, path = recorded
     with pytest.raises(ValueError, match="xvar must be one of"):
