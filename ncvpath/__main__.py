@@ -19,6 +19,8 @@ cv = path.cross_validate(random_state=1)
 def main(arguments=None):
     """Run the demo or a command; returns the exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if hasattr(sys.stdout, "reconfigure"):  # names may have letters a terminal lacks
+        sys.stdout.reconfigure(errors="replace")
     try:
         if arguments == ["--version"]:
             print(f"ncvpath {version('ncvpath')}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from .as_python import as_python
 from .cv import cv_ncvpath
 from .data_files import Roles, hint, make_study, read_table
-from .delivery import REPORT, delivery
+from .delivery import REPORT, delivery, refuse_source
 from .path import ConvergenceWarning, ncvpath
 from .penalties import PENALTIES, ROWS
 from .report import Run, as_html, picture
@@ -167,6 +167,7 @@ def fit_command(arguments):
             if getattr(options, name) is not None:
                 parser.error(f"--{name} is for cross-validation; add --cv K")
     try:
+        refuse_source(options.out, expected_files(options), options.file)
         with delivery(options.out, expected_files(options)) as folder:
             run = fitted(options, [*shlex.split(parser.prog), *arguments])
             write(run, folder, options.plot)

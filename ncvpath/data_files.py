@@ -76,6 +76,8 @@ def read_table(file, sep=None, decimal=".", charset="utf-8"):
         raise ValueError(f"{file} is a folder; a data file is needed")
     if not file.exists():
         raise ValueError(f"{file}: no such file")
+    if not file.is_file():
+        raise ValueError(f"{file} is a pipe or a device; a file on disk is needed")
     sep = separator_of(file, sep)
     if sep is None:
         table = read_parquet(file)
@@ -117,6 +119,11 @@ def read_text(file, options, decimal):
     except pd.errors.EmptyDataError:
         raise ValueError(f"{file} is empty") from None
     except pd.errors.ParserWarning:
+        if names.size == 1 and ";" in names[0]:
+            raise ValueError(
+                f"{file} has semicolons between its names; add --sep ';' (and "
+                "--decimal , if it has decimal commas)"
+            ) from None
         raise ValueError(
             f"{file} has more fields in its rows than names in its first line (written "
             "with row names? R's write.csv(..., row.names = FALSE) leaves them out)"

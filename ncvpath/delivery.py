@@ -54,6 +54,17 @@ def earlier_files(folder):
     return [n for n in names if PLAIN_NAME.fullmatch(n) and (folder / n).is_file()]
 
 
+def refuse_source(folder, names, file):
+    """An error where results would replace the file they come from."""
+    for name in {*names, *earlier_files(folder)}:
+        place = folder / name
+        if place.exists() and file.exists() and place.samefile(file):
+            raise ValueError(
+                f"--out {folder}: results would replace {file}, which they come from; "
+                "choose another folder"
+            )
+
+
 def refuse_foreign(folder, names):
     """An error where a name is taken by what no earlier run wrote."""
     if not folder.is_dir():

@@ -217,6 +217,11 @@ def _feature_names(given, own, p):
         raise ValueError(
             f"feature_names must name each of the {p} columns of X; got {len(names)}"
         )
+    if "(Intercept)" in names:
+        raise ValueError(
+            "feature names must not be '(Intercept)', which is what tables call the "
+            "intercept; drop or rename that column"
+        )
     if len(set(names)) < p:
         seen: set[str] = set()
         twice = next(name for name in names if name in seen or seen.add(name))

@@ -34,7 +34,7 @@ ATTEMPTS = 4
 # a look at exact correlations does better.
 MAX_IDLE = 2000
 # The same for sweeps that have no Newton steps to help them.
-MAX_IDLE_SWEEPS = 5000
+MAX_IDLE_SWEEPS = 15_000
 # A pivot below this share of its coordinate's curvature is none: the coordinate is then
 # treated as if its penalty were a line, and as having this share at least. The larger
 # ones are for steps that run away.

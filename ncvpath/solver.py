@@ -15,6 +15,8 @@ from .working_set import RULES, default_n_added, first_set, largest
 # The working set is solved a little further than asked, for the rounding in the
 # measured violation.
 MARGIN = 0.5
+# How much further a working set is solved that was thought to be solved.
+FURTHER = 0.2
 # Rounds without progress on an unchanged working set before it is given up.
 PATIENCE = 3
 
@@ -101,9 +103,12 @@ def solve(problem, state, lam, limits, work):
             target, loosest = inner_target(limits, loosest, outside)
             best, stalled = np.inf, 0
             continue
-        # Nobody outside objects: the same set again, from exact correlations.
+        # Nobody outside objects: the same set again, from exact correlations. Sweeps on
+        # residuals measure on their way, and what they met may grow again behind them;
+        # if they thought they had arrived, they have to go further.
         stalled = 0 if worst < 0.5 * best else stalled + 1
-        best, target = min(worst, best), limits.tol
+        best = min(worst, best)
+        target = limits.tol if target > limits.tol else FURTHER * target
         if stalled > PATIENCE:
             at_rounding = worst <= problem.rounding
             status = Status.ROUNDING if at_rounding else Status.STALLED

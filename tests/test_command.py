@@ -662,3 +662,27 @@ def test_examples_of_the_help_can_be_parsed(capsys):
     assert len(lines) >= 3
     for line in lines:
         assert fit_parser().parse_args(line.split()).response
+
+
+def test_the_data_are_never_replaced_by_their_results(folder):
+    fit("--out", ".")
+    before = (folder / "path.csv").read_bytes()
+    with pytest.raises(SystemExit) as end:
+        main(["fit", "path.csv", "--response", "df", "--out", "."])
+    assert end.value.code == 2
+    assert (folder / "path.csv").read_bytes() == before
+
+
+def test_semicolons_and_decimal_commas_are_recognised(folder, capsys):
+    (folder / "data.csv").write_text("a;y\n1,5;2,5\n2,5;3,5\n3,5;1,5\n")
+    with pytest.raises(SystemExit):
+        main(["fit", "data.csv", "--response", "y"])
+    assert "--sep ';' (and --decimal ," in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipes_are_refused(folder, capsys):
+    os.mkfifo(folder / "pipe.csv")
+    with pytest.raises(SystemExit):
+        main(["fit", "pipe.csv", "--response", "y"])
+    assert "is a pipe" in capsys.readouterr().err

@@ -278,6 +278,10 @@ BAD_ARGUMENTS = {
         dict(working_set="greedy"),
         ["working_set must be one of fireworks, maxvc, full;", "'greedy'"],
     ),
+    "a feature called (Intercept)": (
+        dict(feature_names=["(Intercept)", "a", "b", "c"]),
+        ["feature names must not be '(Intercept)'", "drop or rename"],
+    ),
     "majorization with maxvc": (
         dict(working_set="maxvc", solver="mm-cd"),
         [

@@ -119,11 +119,33 @@ def test_cross_validation_takes_any_system(way):
     np.testing.assert_array_equal(again.cve, ours.cve)
 
 
+@pytest.mark.parametrize("alpha", [1.0, 0.5])
+@every_system
+def test_correlated_columns_are_solved_to_the_end(rule, way, alpha):
+    """What a sweep meets on its way is less than what it leaves behind."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 60)) + 3 * rng.standard_normal((40, 1))
+    y = X[:, :3] @ [2, -1, 1] + rng.standard_normal(40)
+    options = dict(penalty="lasso", alpha=alpha)
+    path = ncvpath(X, y, nlambda=10, **options, **system(rule, way))
+    assert path.converged.all()
+    assert Problem(X, y, **options).violations(path).max() <= 1.01e-6
+
+
+def test_a_working_set_beyond_the_gram_matrix_is_solved_to_the_end():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((20, 1500)) + 3 * rng.standard_normal((20, 1))
+    y = X[:, :3] @ [2, -1, 1] + rng.standard_normal(20)
+    for record in (False, True):
+        path = ncvpath(X, y, penalty="lasso", alpha=0.1, nlambda=5, record=record)
+        assert path.converged.all()
+
+
 @pytest.mark.parametrize("way", ["bcd", "gist"])
 def test_what_rounding_forbids_is_not_a_matter_of_sweeps(way):
     X, y = draw(40, 12, seed=2)
     with pytest.warns(UserWarning, match="rounding"):
-        path = ncvpath(X, y, nlambda=3, tol=1e-18, solver=way, max_epochs=10**7)
+        path = ncvpath(X, y, nlambda=2, tol=1e-18, solver=way, max_epochs=10**7)
     assert path.violation.max() < 1e-14
     assert path.n_epochs.max() < 10**5
 
