@@ -111,10 +111,11 @@ def test_rows_are_in_the_order_of_lambdas_the_intercept_first(intercept):
     assert len(long) == path.df.sum() + 6 * intercept
 
 
-def test_a_feature_may_be_called_as_the_intercept_is():
+def test_no_feature_is_called_as_the_intercept_is():
+    """Nobody could tell them apart."""
     X = FRAME.rename(columns={"bmi": "(Intercept)"})
-    long = ncvpath(X, RESPONSE, nlambda=5).to_frame("long", zeros=True)
-    assert (long["feature"] == "(Intercept)").sum() == 10
+    with pytest.raises(ValueError, match="drop or rename"):
+        ncvpath(X, RESPONSE, nlambda=5)
 
 
 def test_tables_do_not_share_memory_with_the_path(path):
