@@ -166,7 +166,8 @@ def make_study(table, roles, encode=False, omit_missing=False):
     table = table.drop(columns=list(roles.drop))
     rows = len(table)
     if omit_missing:
-        table = table.dropna()
+        # Without its gaps a column of true and false is one again.
+        table = table.dropna().infer_objects()
     refuse_missing(table)
     if len(table) < 2:
         raise ValueError(

@@ -97,7 +97,8 @@ class Run:
         beta = self.path.beta[:, list(positions.values())]
         used = np.unique(beta.indices)
         values = beta[used].toarray()
-        spread = self.study.X.iloc[:, used].std(ddof=0).to_numpy(float)
+        with np.errstate(over="ignore"):  # of numbers whose squares are too large
+            spread = self.study.X.iloc[:, used].std(ddof=0).to_numpy(float)
         effect = np.abs(values).max(axis=1, initial=0) * spread
         order = np.argsort(-effect, kind="stable")
         names = [self.path.feature_names[j] for j in used[order]]

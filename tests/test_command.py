@@ -686,3 +686,17 @@ def test_pipes_are_refused(folder, capsys):
     with pytest.raises(SystemExit):
         main(["fit", "pipe.csv", "--response", "y"])
     assert "is a pipe" in capsys.readouterr().err
+
+
+def test_true_and_false_with_a_gap_are_numbers_once_it_is_left_out(folder):
+    table = DATA.assign(smoker=np.where(DATA["age"] > 50, "True", "False"))
+    table.loc[3, "smoker"] = ""
+    table.to_csv("data.csv", index=False)
+    fit("--omit-missing")
+    assert "smoker" in pd.read_csv("ncvpath-results/coefficients.csv").iloc[:, 0].values
+
+
+def test_numbers_whose_squares_overflow_make_no_noise(folder, capsys):
+    DATA.assign(huge=DATA["bmi"] * 1e300).to_csv("data.csv", index=False)
+    main(["fit", "data.csv", "--response", "progression", *FAST])
+    assert capsys.readouterr().err.count("\n") <= 1
