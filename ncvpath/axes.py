@@ -76,7 +76,6 @@ def set_log_ticks(ax, decades):
 
 def count_on_top(ax, x, df, log):
     """The number of nonzero coefficients, along the top."""
-    top = ax.secondary_xaxis("top")
     where = np.log(x) if log else x
     letter = WIDTH * plt.rcParams["font.size"] / points(ax)[0]
     place = np.abs(where - where[0]) / (abs(where[-1] - where[0]) or 1.0)
@@ -85,10 +84,16 @@ def count_on_top(ax, x, df, log):
         room = max(0.08, letter * (len(str(df[k])) + 2))
         if not shown or abs(place[k] - place[shown[-1]]) >= room:
             shown.append(k)
-    top.xaxis.set_major_locator(FixedLocator(x[shown]))
-    top.xaxis.set_major_formatter(FixedFormatter([str(df[k]) for k in shown]))
+    ticks_on_top(ax, x[shown], df[shown], "nonzero coefficients")
+
+
+def ticks_on_top(ax, places, numbers, words):
+    """Numbers that belong to some places, along the top."""
+    top = ax.secondary_xaxis("top")
+    top.xaxis.set_major_locator(FixedLocator(places))
+    top.xaxis.set_major_formatter(FixedFormatter([str(k) for k in numbers]))
     top.xaxis.set_minor_locator(NullLocator())
-    top.set_xlabel("nonzero coefficients")
+    top.set_xlabel(words)
     top.tick_params(length=3)
 
 

@@ -43,7 +43,7 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
         # What comes before the walks is done with everyone's threads.
         figures = matrix.measure(data.weights, settings.intercept)
         design = standardized(matrix, data.weights, settings.standardize, *figures)
-        total, products = all_rows(design, figures, settings.solver)
+        total, products = all_rows(design, figures, settings)
         design = replace(design, matrix=own_matrix())
         problem, *begun = pose(data, settings, design, products)
         lambdas, hidden = choose_lambdas(problem, settings)
@@ -120,7 +120,7 @@ def elsewhere(data, settings, splits, judge, executor, X, bar):
         matrix = open_matrix(data.X, crew)
         figures = matrix.measure(data.weights, settings.intercept)
         design = standardized(matrix, data.weights, settings.standardize, *figures)
-        total, _ = all_rows(design, figures, settings.solver)
+        total, _ = all_rows(design, figures, settings)
     settings = replace(settings, n_threads=1, progress=False)
     rest = replace(data, X=None, names=())
     futures = []

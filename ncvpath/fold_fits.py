@@ -114,10 +114,10 @@ def fold_products(design, data, train, rows, total):
     return out
 
 
-def all_rows(design, figures, solver):
+def all_rows(design, figures, settings):
     """What folds derive theirs from, and the products of the design's columns."""
     center, scale, _ = figures
-    if not design.matrix.is_tall or solver != "cd":
+    if not (design.matrix.is_tall and settings.uses_products):
         return AllRows(design.weights, center, scale, None), None
     cache = GramCache(design)
     cache.learn_all()

@@ -70,6 +70,11 @@ class Settings:
     progress: bool
     record: bool
 
+    @property
+    def uses_products(self):
+        """Whether the solver works on products of columns and gains by having all."""
+        return self.solver == "cd"
+
 
 def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
     """Clean data; the user's arrays are never written to."""

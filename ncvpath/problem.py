@@ -101,7 +101,7 @@ def pose(data, settings, design, products=None):
         )
     penalty = shaped(settings.row, settings.gamma, spread)
     factor = np.where(design.constant, np.inf, data.factor)
-    learns = design.matrix.is_tall and settings.solver == "cd"
+    learns = design.matrix.is_tall and settings.uses_products
     state = null_state(design, response, factor, learns, products)
     penalised = (factor > 0) & (factor < np.inf)
     reach = np.abs(state.correlation[penalised])

@@ -5,7 +5,7 @@ matplotlib comes with `axes`: this room, too, is entered late.
 
 import numpy as np
 
-from .axes import FixedFormatter, FixedLocator, MaxNLocator, NullLocator, new_axes
+from .axes import MaxNLocator, new_axes, ticks_on_top
 from .checks import one_of
 from .palette import LINE, REGION, colours, tone
 
@@ -79,7 +79,6 @@ def draw_step(ax, x, step):
 
 def sizes_on_top(ax, x, sizes):
     """Features in the working set, along the top."""
-    top = ax.secondary_xaxis("top")
     shown = np.unique(np.linspace(0, x.size - 1, min(MOST_TICKS, x.size)).astype(int))
     # Rounds of later lambdas may be too close in time to be read.
     apart = 0.06 * (x[-1] - x[0])
@@ -87,8 +86,4 @@ def sizes_on_top(ax, x, sizes):
     for k in shown[1:]:
         if x[k] - x[kept[-1]] >= apart:
             kept.append(k)
-    top.xaxis.set_major_locator(FixedLocator(x[kept]))
-    top.xaxis.set_major_formatter(FixedFormatter([str(sizes[k]) for k in kept]))
-    top.xaxis.set_minor_locator(NullLocator())
-    top.set_xlabel("features in the working set")
-    top.tick_params(length=3)
+    ticks_on_top(ax, x[kept], sizes[kept], "features in the working set")
