@@ -19,9 +19,8 @@ def lambda_sequence(top, nlambda, ratio):
         return np.array([top])
     if ratio == 0:
         return np.append(lambda_sequence(top, nlambda - 1, SMALLEST), 0.0)
-    lambdas = np.geomspace(top, ratio * top, nlambda)
-    lambdas[0] = top
-    return lambdas
+    # The shares first: they are the same bits whatever the unit of y.
+    return top * np.geomspace(1.0, ratio, nlambda)
 
 
 def approach(top, first, ratio, nlambda):

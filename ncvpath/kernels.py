@@ -830,8 +830,9 @@ def measure_columns(X, first, weights, intercept, center, scale, peak):
     """Mean, root mean square about it and largest distance from it, column by column.
 
     Columns first, first + 1, ... fill center, scale and peak. The mean is taken twice,
-    the second time of what the first left, and squares are of entries divided by the
-    peak, so that any scale is representable.
+    the second time of what the first left, and what its rounding still leaves is taken
+    out of the mean square. Squares are of entries divided by the peak, so that any
+    scale is representable.
     """
     n = weights.size
     for k in range(center.size):
@@ -848,11 +849,15 @@ def measure_columns(X, first, weights, intercept, center, scale, peak):
         for i in range(n):
             if weights[i] > 0.0:
                 top = max(top, abs(column[i] - mean))
-        total = 0.0
+        total, rest = 0.0, 0.0
         if top > 0.0:
             for i in range(n):
                 if weights[i] > 0.0:
-                    total += weights[i] * ((column[i] - mean) / top) ** 2
+                    far = (column[i] - mean) / top
+                    total += weights[i] * far**2
+                    rest += weights[i] * far
+        if intercept:
+            total = max(total - rest**2, 0.0)
         center[k], scale[k], peak[k] = mean, top * math.sqrt(total), top
 
 
@@ -1183,12 +1188,16 @@ def measure_sparse(
         for i in range(start, stop):
             if weights[indices[i]] > 0.0:
                 top = max(top, abs(data[i] - mean))
-        total = 0.0
+        total, rest = 0.0, 0.0
         if top > 0.0:
-            total = absent * (mean / top) ** 2
+            total, rest = absent * (mean / top) ** 2, -absent * (mean / top)
             for i in range(start, stop):
                 if weights[indices[i]] > 0.0:
-                    total += weights[indices[i]] * ((data[i] - mean) / top) ** 2
+                    far = (data[i] - mean) / top
+                    total += weights[indices[i]] * far**2
+                    rest += weights[indices[i]] * far
+        if intercept:
+            total = max(total - rest**2, 0.0)
         center[k], scale[k], peak[k] = mean, top * math.sqrt(total), top
 
 

@@ -15,10 +15,14 @@ from .fits import Anchor, Fit
 from .gram import GramCache
 from .penalties import BY_KIND, MAX_GROWTH, Penalty, shaped
 
-# A null gradient below this share of |x_j| |y| is rounding, not signal.
+# A null gradient below this share of |x_j| times what is subtracted is rounding, not
+# signal.
 ORTHOGONAL = 1e-12
-# Rounding in an inner product and in the residual, as a share of |x_j| |y|.
-ROUNDING = 1e4 * np.finfo(float).eps
+# Rounding in a violation, as a share of |x_j| times what is subtracted: as a rule, and
+# when all goes wrong.
+EPS = np.finfo(float).eps
+ROUNDING = 2 * EPS
+MUCH_ROUNDING = 5e3
 TINY = np.finfo(float).tiny
 
 
@@ -34,7 +38,8 @@ class Problem:
     factor: np.ndarray  # p, 0 = unpenalised, inf = never enters (constant columns too)
     lambda_max: float  # the null model is the solution from here up
     g0: float  # largest |<x_j, r0>| of a penalised feature: the unit of violations
-    rounding: float  # violations up to here may be due to rounding alone
+    spread: float  # root mean square of the response
+    longest: float  # largest |x_j|
     majorizes: "Problem | None" = None  # whose penalty this one's lies above (mm.py)
 
     def units(self, lam):
@@ -57,9 +62,31 @@ class Problem:
         return min(BY_KIND[self.penalty.kind].growth(self.penalty.shape), MAX_GROWTH)
 
     @cached_property
+    def farthest_off(self):
+        """The largest constant that the rounding of a centre leaves in a column."""
+        return off_centre(self.design, np.isfinite(self.factor)).max()
+
+    @cached_property
     def free(self):
         """Which features are not penalised."""
         return self.factor == 0
+
+    def rounding(self, support, beta):
+        """What rounding does to a violation.
+
+        That is a difference of larger numbers: of the response and of each feature's
+        share in the fit. And a centre is off by half a unit in its last place, so that
+        columns keep a little of the constant, which meets that of others.
+        """
+        design, size = self.design, np.abs(beta)
+        terms = self.spread + size @ np.sqrt(design.norm2[support])
+        rest = size @ off_centre(design, support) * self.farthest_off
+        return ROUNDING * design.blur * self.longest * terms + rest
+
+    def is_rounding(self, violation, beta):
+        """Whether rounding may well be all that keeps a violation up."""
+        support = np.flatnonzero(beta)
+        return violation <= MUCH_ROUNDING * self.rounding(support, beta[support])
 
     def objective(self, mean_square, lam, support, beta):
         """Half the mean square of the residual plus both penalties."""
@@ -67,6 +94,11 @@ class Problem:
             self.penalty, self.factor, self.ridge_factor, *self.units(lam), support,
             beta,
         )
+
+
+def off_centre(design, features):
+    """What the rounding of their centres leaves in columns."""
+    return 0.5 * EPS * np.abs(design.center[features]) / design.scale[features]
 
 
 @dataclass
@@ -94,8 +126,9 @@ def pose(data, settings, design, products=None):
     response = np.where(counted, data.y - mean, 0.0)
     with np.errstate(over="ignore"):
         spread = np.sqrt(data.weights @ response**2)
-    if not (np.isfinite(spread) and np.isfinite(design.norm2).all()):
-        culprit = "y" if not np.isfinite(spread) else "X"
+        total = design.n * spread**2
+    if not (np.isfinite(total) and np.isfinite(design.norm2).all()):
+        culprit = "y" if not np.isfinite(total) else "X"
         raise ValueError(
             f"{culprit} must not be so large that its squares overflow; rescale it"
         )
@@ -105,8 +138,10 @@ def pose(data, settings, design, products=None):
     state = null_state(design, response, factor, learns, products)
     penalised = (factor > 0) & (factor < np.inf)
     reach = np.abs(state.correlation[penalised])
-    share = reach / (np.sqrt(design.norm2[penalised]) * max(spread, TINY))
-    if not share.max(initial=0.0) > ORTHOGONAL:
+    length, size = np.sqrt(design.norm2), np.abs(state.beta)
+    off = off_centre(design, design.everyone)
+    noise = ORTHOGONAL * (spread + size @ length) * length + 2 * (size @ off) * off
+    if not (reach > noise[penalised]).any():
         raise ValueError(
             "lambda_max must be positive; got 0 up to rounding: no penalised feature "
             "(penalty_factor neither 0 nor inf, column not constant) is correlated "
@@ -119,11 +154,9 @@ def pose(data, settings, design, products=None):
             "penalty_factor and alpha must leave lambda_max finite; got "
             f"penalty_factor={factor[penalised].min():g}, alpha={settings.alpha:g}"
         )
-    longest = np.sqrt(design.norm2[np.isfinite(factor)].max())
-    size = spread + abs(mean)  # the mean too was subject to rounding
     problem = Problem(
         design, response, mean, penalty, settings.alpha, factor, top, reach.max(),
-        ROUNDING * longest * size,
+        spread, length[np.isfinite(factor)].max(),
     )
     return problem, state
 
@@ -139,7 +172,10 @@ def null_state(design, response, factor, learns, products=None):
         root = np.sqrt(design.weights)
         length = np.sqrt(design.norm2[free])
         columns = design.columns(free) / length * root[:, None]
-        beta[free] = np.linalg.lstsq(columns, response * root, rcond=None)[0] / length
+        # Entries of X are known to their last place: what is smaller has no direction.
+        known = EPS + (off_centre(design, free) / length).max()
+        fitted = np.linalg.lstsq(columns, response * root, max(columns.shape) * known)
+        beta[free] = fitted[0] / length
     residual = design.residual(response, free, beta[free])
     certificates, cache = Certificates(design), GramCache(design)
     if learns or products is not None:

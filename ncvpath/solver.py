@@ -71,6 +71,7 @@ def solve(problem, state, lam, limits, work):
     violation over all features, and the work.
     """
     done = work.rounds
+    origin, height = state.fit, objective(problem, state.fit, lam)
     target, loosest = limits.tol, np.inf
     if state.lam == np.inf and limits.working_set != "full":
         # From a cold start the first set is a guess, and need not be solved exactly.
@@ -110,10 +111,12 @@ def solve(problem, state, lam, limits, work):
         best = min(worst, best)
         target = limits.tol if target > limits.tol else FURTHER * target
         if stalled > PATIENCE:
-            at_rounding = worst <= problem.rounding
+            at_rounding = problem.is_rounding(worst, state.beta)
             status = Status.ROUNDING if at_rounding else Status.STALLED
             break
     if status is not Status.CONVERGED:
+        if not (np.isnan(worst) or objective(problem, state.fit, lam) <= height):
+            return_to(problem, state, origin)
         worst = measure_all(problem, state, work)
         status = Status.CONVERGED if worst <= limits.tol else status
     return status, worst, work
@@ -221,6 +224,22 @@ def survey(problem, state):
         problem.penalty, problem.factor, problem.ridge_factor,
         *problem.units(state.lam), state.beta, state.correlation, state.member,
         state.feasible,
+    )
+
+
+def objective(problem, fit, lam):
+    """The objective of a fit; not finite if its coefficients have run away."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return problem.objective(fit.mean_square, lam, fit.support, fit.beta)
+
+
+def return_to(problem, state, origin):
+    """Take back all steps at a lambda: by rounding alone they led upwards."""
+    state.beta[:] = 0.0
+    state.beta[origin.support] = origin.beta
+    state.fit = Fit(
+        problem.design, problem.response, state.beta, origin.support, origin.anchor,
+        state.gram,
     )
 
 

@@ -89,7 +89,7 @@ def take_steps(problem, state, lambdas, limits):
                     work.rounds, work.checked = 1, problem.design.p
             outcome = minimise(problem, state, lam, limits, work)
         work.seconds += perf_counter()
-        step = finished_step(problem, state, lam, *outcome)
+        step = finished_step(problem, state, lam, limits.tol, *outcome)
         so_far = problem.design.round_trips or 0
         step.work.round_trips, trips = so_far - trips, so_far
         yield step
@@ -110,14 +110,23 @@ def may_be_easy(state, limits):
     return asked and at_hand and state.certificates.small and state.lam < np.inf
 
 
-def finished_step(problem, state, lam, status, violation, work):
+def finished_step(problem, state, lam, tol, status, worst, work):
     """What the path keeps of one lambda."""
     fit = state.fit
     objective = problem.objective(fit.mean_square, lam, fit.support, fit.beta)
+    worst, status = believed(problem, fit.support, fit.beta, tol, worst, status)
     return Step(
-        lam, fit.support, fit.beta, fit.mean_square, objective, violation / problem.g0,
+        lam, fit.support, fit.beta, fit.mean_square, objective, worst / problem.g0,
         status.value, work,
     )
+
+
+def believed(problem, support, beta, tol, worst, status):
+    """The largest violation and the status, as far as rounding lets us know them."""
+    rounding = problem.rounding(support, beta)
+    if rounding <= tol:
+        return worst, status
+    return max(worst, rounding), Status.ROUNDING
 
 
 def easy_stretch(problem, state, lambdas, limits):
@@ -156,11 +165,14 @@ def easy_stretch(problem, state, lambdas, limits):
         work = Work(
             int(strong), int(size), 1, 0, p, step, int(epochs), int(newton), share
         )
+        support, beta = supports[first:last], values[first:last]
+        worst, status = believed(
+            problem, support, beta, limits.tol, worst, Status.CONVERGED
+        )
         steps.append(
             Step(
-                lam, supports[first:last], values[first:last], mean_square,
-                0.5 * mean_square + penalty, worst / problem.g0,
-                Status.CONVERGED.value, work,
+                lam, support, beta, mean_square, 0.5 * mean_square + penalty,
+                worst / problem.g0, status.value, work,
             )
         )
         first = last

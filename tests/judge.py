@@ -1,0 +1,70 @@
+"""What every path owes its user, whatever the problem: judged in extended precision."""
+
+import warnings
+
+import numpy as np
+from hypothesis import assume
+from oracle import Problem
+from scipy import sparse
+
+from ncvpath import ncvpath
+
+WIDE = np.longdouble
+REFUSALS = ("lambda_max must be positive", "y must vary", "weights must", "overflow")
+
+
+def fit(X, y, **arguments):
+    """A path, or nothing where the door says why not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            return ncvpath(X, y, **arguments)
+        except ValueError as refusal:
+            said = str(refusal)
+    assert any(reason in said for reason in REFUSALS), said
+    if "lambda_max" in said:
+        dense = X.toarray() if sparse.issparse(X) else X
+        assert nothing_to_explain(dense, y, arguments)
+    assume(False)
+
+
+def nothing_to_explain(X, y, arguments):
+    """Whether free features leave of y what rounding leaves."""
+    names = ("weights", "penalty_factor", "intercept", "standardize", "penalty")
+    problem = Problem(X, y, **{name: arguments[name] for name in names})
+    penalised = (problem.m > 0) & np.isfinite(problem.m)
+    if not penalised.any():
+        return True
+    free, root = problem.m == 0, np.sqrt(problem.w)
+    length = np.sqrt(problem.w @ problem.Z**2)
+    A = problem.Z[:, free] / length[free] * root[:, None]
+    far = np.abs(problem.center[free]) / (problem.scale[free] * length[free])
+    blur = 1 + far.max(initial=0.0)
+    b = np.linalg.lstsq(A, problem.r0 * root, rcond=max(A.shape) * 2e-16 * blur)[0]
+    left = (problem.r0 * root - A @ b) * root
+    share = np.abs(problem.Z.T @ left)[penalised] / length[penalised]
+    terms = np.sqrt(problem.w @ problem.r0**2) + np.abs(b).sum()
+    return share.max() <= 1e-11 * terms
+
+
+def is_honest(X, y, path, model, tol):
+    """Numbers are finite, and what is called converged is."""
+    assert np.isfinite(path.beta.data).all() and np.isfinite(path.intercept).all()
+    assert np.isfinite(path.objective).all() and np.isfinite(path.violation).all()
+    for converged, status in zip(path.converged, path.status):
+        assert converged == status.startswith("converged")
+    exact = Problem(X, y, kind=WIDE, **model)
+    unit = exact.reach(exact.standardized(path, 0))
+    for k in np.flatnonzero(path.converged):
+        b = exact.standardized(path, k)
+        assert exact.violation(b, path.lambdas[k]) <= 1.5 * tol * unit
+
+
+def never_rises(X, y, path, model):
+    """Each solution is no worse than the one before, from which it started."""
+    problem = Problem(X, y, kind=WIDE, **model)
+    solutions = [problem.standardized(path, k) for k in range(len(path.lambdas))]
+    null = problem.objective(solutions[0], path.lambdas[0])
+    for before, lam, b in zip(solutions, path.lambdas[1:], solutions[1:]):
+        start = problem.objective(before, lam)
+        assert problem.objective(b, lam) <= start + 1e-9 * null

@@ -1,0 +1,115 @@
+"""What random problems found, each by name. See test_properties.py."""
+
+import warnings
+
+import numpy as np
+import pytest
+import recipes
+from conftest import draw
+from judge import is_honest, never_rises, nothing_to_explain
+
+from ncvpath import ConvergenceWarning, ncvpath
+
+PLAIN = dict(
+    n=20, p=10, seed=0, trouble="none", closeness=-1, shift=None, scaled=False, noise=0,
+    unit=0,
+)
+LASSO = dict(
+    penalty="lasso", gamma=None, alpha=1.0, intercept=True, standardize=True,
+    weights=False, penalty_factor=False,
+)
+FREE = LASSO | dict(penalty_factor=True)
+RAW = dict(intercept=False, standardize=False)
+# What free columns leave of y is rounding; it was taken for signal.
+NOTHING_LEFT = {
+    "nearly equal free columns": (
+        PLAIN | dict(n=9, p=38, seed=2837207257, trouble="nearly", closeness=-11,
+                     scaled=True, noise=1, unit=3),
+        FREE | RAW | dict(alpha=0.3),
+    ),
+    "free columns in a narrow cone": (
+        PLAIN | dict(n=5, p=36, seed=705669455, trouble="factor", shift=8, unit=-7),
+        FREE | dict(penalty="SCAD", gamma=2.5, alpha=0.9, intercept=False),
+    ),
+    "powers as free columns": (
+        PLAIN | dict(n=6, p=27, seed=1868442765, trouble="powers", shift=0, scaled=True,
+                     noise=-3, unit=6),
+        FREE | dict(penalty="MCP", gamma=1 + 1e-6, standardize=False),
+    ),
+}
+FOUND = {
+    # Violations were measured to be small by chance: rounding is larger than tol.
+    "nearly equal free columns": (
+        PLAIN | dict(n=25, p=13, seed=371617563, trouble="nearly", closeness=-5,
+                     shift=0, unit=12),
+        FREE | dict(penalty="logsum", gamma=10.0, alpha=0.3, intercept=False),
+    ),
+    "powers as free columns": (
+        PLAIN | dict(n=21, p=33, seed=975777840, trouble="powers", noise=1, unit=11),
+        FREE | dict(penalty="logsum", alpha=0.01, intercept=False, weights=True),
+    ),
+    "equal free columns": (
+        PLAIN | dict(n=23, p=18, seed=1444875767, trouble="duplicates", shift=6,
+                     noise=1, unit=-1),
+        FREE | dict(intercept=False),
+    ),
+    # A centre has half a unit in its last place, here much of what a column has.
+    "columns that vary in their last places": (
+        PLAIN | dict(n=2, p=16, seed=1, trouble="powers", shift=6, noise=-8, unit=5),
+        LASSO | dict(alpha=0.9),
+    ),
+    # Coefficients ran away along directions that rounding had made.
+    "equal free columns far from zero": (
+        PLAIN | dict(n=28, p=7, seed=2676974, trouble="duplicates", shift=8,
+                     scaled=True, noise=-3, unit=-8),
+        FREE | RAW | dict(penalty="MCP", gamma=1.5, alpha=0.01),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING_LEFT)
+def test_nothing_left_to_explain(name):
+    X, y, model = recipes.problem(*NOTHING_LEFT[name])
+    assert nothing_to_explain(X, y, model)
+    with pytest.raises(ValueError, match="lambda_max must be positive"):
+        ncvpath(X, y, **model)
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_claims_of_convergence(name):
+    X, y, model = recipes.problem(*FOUND[name])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        path = ncvpath(X, y, nlambda=7, lambda_min_ratio=0.05, tol=1e-7, **model)
+    is_honest(X, y, path, model, 1e-7)
+    never_rises(X, y, path, model)
+
+
+def test_free_columns_equal_up_to_rounding_are_one():
+    """Their difference was given a coefficient of 1e15, and all of y was rounding."""
+    design = PLAIN | dict(
+        n=14, p=15, seed=7, trouble="duplicates", shift=2, scaled=True, noise=-8
+    )
+    X, y, model = recipes.problem(design, FREE | dict(standardize=False))
+    weights = np.random.default_rng(7).integers(0, 3, len(y))
+    path = ncvpath(X, y, **(model | dict(weights=weights, nlambda=5)))
+    length = np.sqrt((X**2).mean(axis=0))
+    assert (np.abs(path.beta[:, [0]].toarray()[:, 0]) * length).max() < 1e3
+
+
+def test_the_spread_of_a_column_that_hardly_varies():
+    """Rounding in the centre is no part of it."""
+    X, y = draw(50, 5, seed=8)
+    far = X + 1e13  # entries are integers or halves of them
+    path = ncvpath(far, y, nlambda=5, tol=1e-4)
+    exact = far.astype(np.longdouble)
+    spread = np.sqrt(((exact - exact.mean(axis=0)) ** 2).mean(axis=0))
+    r = (y - y.astype(np.longdouble).mean()) / 50
+    top = np.abs((exact - exact.mean(axis=0)).T @ r / spread).max()
+    np.testing.assert_allclose(path.lambdas[0], float(top), rtol=1e-8)
+
+
+def test_squares_that_overflow_only_in_their_sum():
+    X, y = draw(442, 3)
+    with pytest.raises(ValueError, match="y must not be so large"):
+        ncvpath(X, y / np.abs(y).max() * 4e153)

@@ -1,0 +1,191 @@
+"""Random problems of every kind, judged by Fermat's conditions in extended precision.
+
+    HYPOTHESIS_PROFILE=long python -m pytest tests/test_properties.py
+
+looks at other problems each time, for the better part of an hour. Each failure found
+is a named recipe in test_found.py.
+"""
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+import recipes
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from judge import fit, is_honest, never_rises
+from oracle import Problem
+from scipy import sparse
+
+from ncvpath import certificates, cv_ncvpath
+from ncvpath.inner import INNER
+from ncvpath.mm import MAJORIZING
+
+SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+common = dict(deadline=None, database=None, suppress_health_check=SLOW)
+settings.register_profile("ci", max_examples=250, derandomize=True, **common)
+settings.register_profile("long", max_examples=12_000, print_blob=True, **common)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+FEW = settings().max_examples // 3
+
+TOL = 1e-7
+KINDS = {
+    "csc": sparse.csc_array, "csr": sparse.csr_array, "coo": sparse.coo_array,
+    "columns": np.asfortranarray, "float32": lambda X: X.astype(np.float32),
+    "every other": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+}
+
+
+@given(recipes.designs, recipes.models())
+def test_what_is_called_converged_is(design, model):
+    X, y, model = recipes.problem(design, model)
+    path = fit(X, y, nlambda=7, lambda_min_ratio=0.05, tol=TOL, **model)
+    is_honest(X, y, path, model, TOL)
+
+
+@given(recipes.designs, recipes.models(), st.sampled_from(list(KINDS)))
+def test_every_kind_of_matrix(design, model, kind):
+    X, y, model = recipes.problem(design, model)
+    stored = KINDS[kind](X)
+    if kind == "float32":
+        assume(np.isfinite(stored).all())
+        X = stored.astype(float)
+    path = fit(stored, y, nlambda=5, lambda_min_ratio=0.2, tol=TOL, **model)
+    is_honest(X, y, path, model, TOL)
+
+
+@given(
+    recipes.designs, recipes.models(), st.integers(30, 300),
+    st.sampled_from(["csc", "columns", "float32"]),
+)
+def test_certificates(design, model, n, kind):
+    """The way of large designs, on small ones."""
+    X, y, model = recipes.problem(design | {"n": n}, model)
+    stored = KINDS[kind](X)
+    if kind == "float32":
+        assume(np.isfinite(stored).all())
+        X = stored.astype(float)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certificates, "SMALL", 0)
+        path = fit(stored, y, nlambda=7, lambda_min_ratio=0.05, tol=TOL, **model)
+    is_honest(X, y, path, model, TOL)
+
+
+@settings(max_examples=FEW)
+@given(
+    recipes.designs, recipes.models(), st.sampled_from([*INNER, *MAJORIZING]),
+    st.sampled_from(["fireworks", "maxvc", "full"]), st.sampled_from([None, 1, 5]),
+)
+def test_every_system(design, model, solver, working_set, n_added):
+    X, y, model = recipes.problem(design, model)
+    assume(solver not in MAJORIZING or working_set == "fireworks")
+    path = fit(
+        X, y, nlambda=4, lambda_min_ratio=0.2, tol=1e-5, solver=solver, max_epochs=300,
+        working_set=working_set, n_added=n_added, **model,
+    )
+    is_honest(X, y, path, model, 1e-5)
+
+
+@given(recipes.designs, recipes.models())
+def test_each_solution_is_no_worse_than_the_one_before(design, model):
+    X, y, model = recipes.problem(design, model)
+    path = fit(X, y, nlambda=6, lambda_min_ratio=0.1, tol=TOL, **model)
+    never_rises(X, y, path, model)
+
+
+@given(recipes.designs, recipes.models())
+def test_the_lasso_is_as_low_as_the_naive_solver(design, model):
+    X, y, model = recipes.problem(design, model | dict(penalty="lasso", gamma=None))
+    path = fit(X, y, nlambda=4, lambda_min_ratio=0.2, tol=1e-9, **model)
+    problem = Problem(X, y, **model)
+    null = problem.objective(problem.standardized(path, 0), path.lambdas[0])
+    for k in np.flatnonzero(path.converged):
+        ours = problem.standardized(path, k)
+        try:
+            naive = problem.naive_solution(path.lambdas[k], ours, sweeps=100, tol=1e-9)
+        except AssertionError:
+            continue  # too slow to judge
+        gap = problem.objective(ours, path.lambdas[k]) - problem.objective(
+            naive, path.lambdas[k]
+        )
+        assert gap <= 1e-7 * null
+
+
+@given(recipes.designs, recipes.models(), st.integers(-30, 30), st.integers(-30, 30))
+def test_powers_of_four_pass_through_unchanged(design, model, of_y, of_x):
+    """No constant in the code has a unit: not one bit of a mantissa changes."""
+    X, y, model = recipes.problem(design, model)
+    # These would change the problem: a ridge penalty has a unit.
+    of_x = of_x if model["standardize"] else 0
+    of_y = of_y if model["alpha"] == 1 else 0
+    path = fit(X, y, nlambda=5, lambda_min_ratio=0.1, tol=TOL, **model)
+    other = fit(
+        X * 4.0**of_x, y * 4.0**of_y, nlambda=5, lambda_min_ratio=0.1, tol=TOL, **model
+    )
+    assert other.status == path.status
+    np.testing.assert_array_equal(other.lambdas, path.lambdas * 4.0**of_y)
+    np.testing.assert_array_equal(
+        other.beta.toarray(), path.beta.toarray() * 4.0 ** (of_y - of_x)
+    )
+
+
+@given(recipes.designs, recipes.models())
+def test_order_of_rows_and_columns_does_not_matter(design, model):
+    X, y, model = recipes.problem(design, model)
+    rng = np.random.default_rng(design["seed"])
+    rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])
+    moved = dict(model)
+    for name, order in (("weights", rows), ("penalty_factor", columns)):
+        if model[name] is not None:
+            moved[name] = model[name][order]
+    arguments = dict(nlambda=4, lambda_min_ratio=0.3, tol=TOL)
+    path = fit(X, y, **arguments, **model)
+    other = fit(X[rows][:, columns], y[rows], **arguments, **moved)
+    assume(path.converged.all() and other.converged.all())
+    np.testing.assert_allclose(other.lambdas, path.lambdas, rtol=TOL)
+    if model["penalty"] == "lasso":
+        np.testing.assert_allclose(other.objective, path.objective, rtol=1e-5)
+
+
+@given(recipes.designs, recipes.models(), st.integers(1, 3))
+def test_weights_count_rows(design, model, most):
+    X, y, model = recipes.problem(design, model | {"weights": False})
+    counts = np.random.default_rng(design["seed"]).integers(0, most + 1, len(y))
+    assume(np.count_nonzero(counts) > 1)
+    arguments = model | dict(nlambda=4, lambda_min_ratio=0.3, tol=TOL)
+    path = fit(X, y, **(arguments | {"weights": counts.astype(float)}))
+    other = fit(np.repeat(X, counts, axis=0), np.repeat(y, counts), **arguments)
+    assume(path.converged.all() and other.converged.all())
+    np.testing.assert_allclose(other.lambdas, path.lambdas, rtol=TOL)
+    if model["penalty"] == "lasso":
+        np.testing.assert_allclose(other.objective, path.objective, rtol=1e-5)
+
+
+@settings(max_examples=FEW)
+@given(
+    recipes.designs, recipes.models(), st.integers(2, 6), st.sampled_from([0.3, 0.9])
+)
+def test_cross_validation_is_paths_on_training_rows(design, model, nfolds, alpha):
+    # Some ridge and no free features: predictions are unique.
+    model = model | dict(penalty="lasso", gamma=None, alpha=alpha, penalty_factor=False)
+    X, y, model = recipes.problem(design | {"n": design["n"] + 6}, model)
+    labels = np.random.default_rng(design["seed"]).permutation(len(y)) % nfolds
+    arguments = model | dict(lambda_min_ratio=0.2, tol=1e-9)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            cv = cv_ncvpath(X, y, folds=labels, nlambda=4, keep=True, **arguments)
+    except ValueError:
+        assume(False)
+    for fold in range(nfolds):
+        test = labels == fold
+        train = dict(arguments)
+        if model["weights"] is not None:
+            train["weights"] = model["weights"][~test]
+        alone = fit(X[~test], y[~test], lambdas=cv.fit.lambdas, **train)
+        if alone.converged.all() and cv.converged[fold].all():
+            np.testing.assert_allclose(
+                cv.predictions[test], alone.predict(X[test]), rtol=1e-5,
+                atol=1e-5 * np.abs(y).max(),
+            )
