@@ -401,14 +401,16 @@ def fit_factor(factor, gram, slots, support, diagonal, ceiling, floor, place):
     for i in range(factor.size[0] - 1, -1, -1):
         leaving[i] = False
         k = coordinate[factor.slots[i]]
-        off = np.inf if k < 0 else abs(factor.diagonal[i] - diagonal[k])
-        # The raised pivot of a straight penalty stays; a concave one's may come right.
-        straight = k >= 0 and off == 0.0 and diagonal[k] == ceiling[k]
-        if not off <= STALE * ceiling[k] or not (factor.exact[i] or straight):
+        stays = k >= 0
+        if stays:
+            off = abs(factor.diagonal[i] - diagonal[k])
+            # A straight penalty's raised pivot stays; a concave one's may come right.
+            right = factor.exact[i] or (off == 0.0 and diagonal[k] == ceiling[k])
+            stays = right and off <= STALE * ceiling[k]
+            stale += stays and off > 0.0
+        if not stays:
             leaving[i], first = True, i
             count += 1
-        elif off > 0.0:
-            stale += 1
     if count > 10 + factor.size[0] // 40:
         factor.size[0] = first  # so many that it is cheaper to begin there again
     for i in range(factor.size[0] - 1, -1, -1):
@@ -455,12 +457,13 @@ def solve_factored(factor, z):
 
 @kernel
 def newton_direction(
-    gram, size, slots, penalty, l1, v, beta, q, factor, first, direction
+    gram, size, slots, penalty, l1, v, beta, q, factor, straight, first, direction
 ):
     """Where the stationary point of the nonzero coordinates lies, as things stand.
 
-    Sets `direction`, zero for the others. Returns whether there is one, and which of
-    the floors it took, from `first` on.
+    If `straight`, as if the penalty were its tangents. Sets `direction`, zero for the
+    others. Returns whether there is one, and which of the floors it took, from `first`
+    on.
     """
     count = 0
     support = np.empty(size, dtype=np.int64)
@@ -479,7 +482,7 @@ def newton_direction(
     for k in range(support.size):
         j = support[k]
         a, ceiling[k] = abs(beta[j]), v[j]
-        diagonal[k] = v[j] + curvature(penalty, a, l1[j])
+        diagonal[k] = v[j] + (0.0 if straight else curvature(penalty, a, l1[j]))
         right[k] = q[j] - math.copysign(slope(penalty, a, l1[j]), beta[j])
         largest = max(largest, a)
     for level in range(first, len(FLOORS)):
@@ -543,29 +546,38 @@ def step_along(gram, size, penalty, l1, v, beta, q, direction):
 
 
 @kernel
-def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor):
+def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor, stuck):
     """Newton steps until one leaves support and pieces as they are.
 
     A step that brings a coordinate to zero is followed by another without it, as in
     active-set methods: sweeps in between would only bring it back. Modified in place:
     beta, q of the first `size` coordinates, and the factor. Returns the number of steps
     taken.
+
+    Where columns have little curvature to spare, a concave penalty may take so much of
+    it that no step leads down. That for the penalty's tangents does: they lie above it.
+    It is slower, and for those who are `stuck`.
     """
     direction, level = np.empty(size), np.int64(0)  # not a literal, compiled once
-    for steps in range(MOST_IN_A_ROW):
+    straight, steps = False, 0
+    while steps < MOST_IN_A_ROW:
         # A floor that held is kept: each that does not costs a factorization.
         found, level = newton_direction(
-            gram, size, slots, penalty, l1, v, beta, q, factor, level, direction
+            gram, size, slots, penalty, l1, v, beta, q, factor, straight, level,
+            direction,
         )
-        if not found:
-            return steps
-        taken, crossed = step_along(gram, size, penalty, l1, v, beta, q, direction)
+        taken = crossed = False
+        if found:
+            taken, crossed = step_along(gram, size, penalty, l1, v, beta, q, direction)
+        steps += taken
         if not taken:
             factor.size[0] = 0  # it may have been stale
+            if straight or not stuck:
+                return steps
+            straight = True
+        elif not crossed:
             return steps
-        if not crossed:
-            return steps + 1
-    return MOST_IN_A_ROW
+    return steps
 
 
 @kernel
@@ -585,7 +597,10 @@ def settle(gram, size, slots, penalty, l1, v, beta, q, factor, target, most):
         settled = SETTLED
     while epochs < most and idle <= MAX_IDLE:
         if settled >= patience * SETTLED or since >= patience * SWEEPS:
-            taken = newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor)
+            stuck = patience > 1 and penalty.kind != LASSO
+            taken = newton_steps(
+                gram, size, slots, penalty, l1, v, beta, q, factor, stuck
+            )
             steps += taken
             settled = since = 0
             patience = 1 if taken else 2 * patience
