@@ -40,8 +40,9 @@ def judged(X, y, *, tol=1e-6, penalty="MCP", dtype=np.longdouble, **settings):
     posed = {k: v for k, v in settings.items() if k in POSED}
     problem = Problem(X, y, dtype=dtype, penalty=penalty, **posed)
     found = problem.violations(path)
-    figures = (path.intercept, path.loss, path.dev_ratio, path.objective, path.violation)
-    assert np.isfinite([*figures]).all() and np.isfinite(path.beta.data).all()
+    figures = ("intercept", "loss", "dev_ratio", "objective", "violation")
+    assert np.isfinite([getattr(path, figure) for figure in figures]).all()
+    assert np.isfinite(path.beta.data).all()
     assert (found[path.converged] <= 1.01 * tol).all(), found[path.converged].max()
     for converged, status in zip(path.converged, path.status):
         assert status in (CLAIMS if converged else EXCUSES)
