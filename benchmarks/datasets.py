@@ -9,8 +9,8 @@ conditions over all features from that. A fit is *silent* where a lambda
 - is missing, or holds a number that is not finite,
 - has not converged, and no warning or no status says so.
 
-A fit that takes longer than `--cap` seconds is tried again with a path half as deep (on
-the log scale), and its line says so.
+A fit that takes longer than `--cap` seconds is tried again with a path three quarters
+as deep on the log scale, and its line says so.
 """
 
 import argparse
@@ -76,7 +76,7 @@ def examine(name, X, y, penalty, judge, cap):
             break
         except TimeoutError:
             print(name, penalty, f"{ratio:.3g}", f"over {cap} s", flush=True)
-            ratio **= 0.5
+            ratio **= 0.75
     found, bound = judge.violations(path)
     bad = judge.silent(path, found, bound, warned)
     reasons = sorted({s for s, ok in zip(path.status, path.converged) if not ok})

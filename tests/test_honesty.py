@@ -20,7 +20,7 @@ from ncvpath.solver import Status
 NAMES = [row.name for row in ROWS]
 SOLVERS = ("cd", "bcd", "gist", "mm-cd", "mm-prox")
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "dense"
-CLAIMS = {Status.CONVERGED.value, Status.ITSELF.value}
+CLAIMS = {Status.CONVERGED.value, Status.ITSELF.value, Status.ONE_OF_MANY.value}
 EXCUSES = {status.value for status in Status} - CLAIMS
 # What the problem is; all other arguments say how it is solved.
 POSED = {"penalty_factor", "intercept", "standardize"}
@@ -258,7 +258,7 @@ def test_lambda_zero_is_least_squares_where_it_is_hard(penalty, solver):
     X = X * 10.0 ** np.arange(-3, 3) + 100
     path = judged(X, y, penalty=penalty, lambdas=[1.0, 0.1, 0.0], tol=1e-11,
                   solver=solver)
-    assert path.converged.all()
+    assert set(path.status) <= {Status.CONVERGED.value, Status.ITSELF.value}
     Z = X - X.mean(axis=0)
     expected = np.linalg.lstsq(Z / Z.std(axis=0), y - y.mean(), rcond=None)[0]
     ours = path.beta[:, [2]].toarray()[:, 0] * Z.std(axis=0)
@@ -268,15 +268,41 @@ def test_lambda_zero_is_least_squares_where_it_is_hard(penalty, solver):
     )
 
 
+DEPENDENT = {
+    "twins": lambda: twins(0),
+    "nearly twins": lambda: twins(1e-12),
+    "more columns than rows": lambda: draw(12, 40, seed=3),
+    "as many as rows": lambda: draw(10, 10, seed=3),  # and an intercept
+}
+
+
+@pytest.mark.parametrize("design", DEPENDENT)
+@pytest.mark.parametrize("solver", ["cd", "mm-cd"])
 @every_penalty
-def test_lambda_zero_without_full_rank_fits_as_well_as_least_squares(penalty):
-    """There are many answers; whichever it is, it is one, and zero or finite."""
-    for X, y in (twins(0), twins(0, n=12, p=40), draw(10, 10, seed=3)):
-        path = judged(X, y, penalty=penalty, lambda_min_ratio=0, nlambda=10)
-        Z, r = X - X.mean(axis=0), y - y.mean()
-        best = r - Z @ np.linalg.lstsq(Z, r, rcond=None)[0]
-        assert path.converged.all()
-        assert path.loss[-1] <= best @ best + 1e-6 * (r @ r)
+def test_lambda_zero_says_where_there_are_many_solutions(design, penalty, solver):
+    """Whichever it is, it fits as well as least squares that leaves differences of
+    1e-12 alone."""
+    X, y = DEPENDENT[design]()
+    path = judged(X, y, penalty=penalty, lambda_min_ratio=0, nlambda=10, solver=solver)
+    Z, r = X - X.mean(axis=0), y - y.mean()
+    best = r - Z @ np.linalg.lstsq(Z, r, rcond=1e-10)[0]
+    assert path.converged.all()
+    assert path.loss[-1] <= best @ best + 1e-6 * (r @ r)
+    assert path.status[-1] == Status.ONE_OF_MANY.value
+    assert Status.ONE_OF_MANY.value not in path.status[:-1]
+
+
+def test_one_of_many_is_said_of_features_in_use_only():
+    X, y = twins(0)
+    factor = np.ones(20)
+    for settings in (dict(nlambda=10), dict(lambdas=[0.1, 1e-6])):
+        assert Status.ONE_OF_MANY.value not in judged(X, y, **settings).status
+    factor[10:16] = np.inf
+    path = judged(X, y, penalty_factor=factor, lambdas=[0.1, 0])
+    assert path.status[-1] == Status.CONVERGED.value
+    square = draw(10, 10, seed=3)
+    path = judged(*square, intercept=False, lambdas=[0.1, 0])
+    assert path.status[-1] == Status.CONVERGED.value
 
 
 @pytest.mark.parametrize("far", [1e6, 1e10, 1e12])
