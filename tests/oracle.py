@@ -10,11 +10,10 @@ class Problem:
     """The optimisation problem on explicitly standardized columns, all dense."""
 
     def __init__(self, X, y, *, penalty, gamma=None, alpha=1.0, weights=None,
-                 penalty_factor=None, intercept=True, standardize=True, dtype=float):
-        X, y = np.asarray(X, dtype=dtype), np.asarray(y, dtype=dtype)
+                 penalty_factor=None, intercept=True, standardize=True, kind=float):
+        X, y = np.asarray(X, dtype=kind), np.asarray(y, dtype=kind)
         n, p = X.shape
-        w = np.ones(n) if weights is None else np.asarray(weights)
-        w = w.astype(dtype)
+        w = np.ones(n, kind) if weights is None else np.asarray(weights, dtype=kind)
         self.w = w / w.sum()
         self.center = self.w @ X if intercept else np.zeros(p)
         Z = X - self.center
@@ -75,6 +74,11 @@ class Problem:
                 b = inverse @ (r0 * root) / size
                 r0 = r0 - self.Z[:, free] @ b
         c = np.abs(self.Z.T @ (self.w * r0))
+        return c[(self.m > 0) & np.isfinite(self.m)].max()
+
+    def reach(self, b):
+        """Largest |<x_j, r>| over penalised features at the coefficients b."""
+        c = np.abs(self.Z.T @ (self.w * (self.r0 - self.Z @ b)))
         return c[(self.m > 0) & np.isfinite(self.m)].max()
 
     def violation(self, b, lam):

@@ -32,13 +32,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def judged(X, y, *, tol=1e-6, penalty="MCP", dtype=np.longdouble, **settings):
+def judged(X, y, *, tol=1e-6, penalty="MCP", kind=np.longdouble, **settings):
     """The path, once everything that it says has been checked."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         path = ncvpath(X, y, tol=tol, penalty=penalty, **settings)
     posed = {k: v for k, v in settings.items() if k in POSED}
-    problem = Problem(X, y, dtype=dtype, penalty=penalty, **posed)
+    problem = Problem(X, y, kind=kind, penalty=penalty, **posed)
     found = problem.violations(path)
     figures = ("intercept", "loss", "dev_ratio", "objective", "violation")
     assert np.isfinite([getattr(path, figure) for figure in figures]).all()
@@ -48,8 +48,11 @@ def judged(X, y, *, tol=1e-6, penalty="MCP", dtype=np.longdouble, **settings):
         assert status in (CLAIMS if converged else EXCUSES)
     assert all(issubclass(w.category, ConvergenceWarning) for w in heard)
     assert len(heard) == (not path.converged.all())
-    # A failure is measured too, not guessed.
-    np.testing.assert_allclose(path.violation, found, rtol=0.1, atol=0.1 * tol + 1e-14)
+    # What is reported is measured, failures too; or it is what rounding may hide.
+    rounding = np.array([status == Status.ROUNDING.value for status in path.status])
+    assert (found <= 1.1 * path.violation + 0.1 * tol + 1e-14).all()
+    said = np.where(rounding, found, path.violation)
+    np.testing.assert_allclose(said, found, rtol=0.1, atol=0.1 * tol + 1e-14)
     return path
 
 
@@ -118,7 +121,7 @@ def body_fat():
 def test_polynomials_of_body_fat(body_fat, penalty):
     # So many numbers are judged in double: they are not that ill-conditioned.
     path = judged(*body_fat, penalty=penalty, nlambda=8, lambda_min_ratio=0.01,
-                  dtype=float)
+                  kind=float)
     assert path.converged.all()
 
 
