@@ -68,14 +68,14 @@ def real(name):
     return standardized(*loaded(name))
 
 
-def loaded(name):
+def loaded(name, drop_constant=True):
     """X and a numeric y."""
     sys.path.insert(0, str(SHARED))
     try:
         from load import load
     finally:
         sys.path.pop(0)
-    X, y, _ = load(name, drop_constant=True)
+    X, y, _ = load(name, drop_constant=drop_constant)
     return X, np.asarray(y, dtype=float)
 
 

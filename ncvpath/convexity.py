@@ -35,6 +35,21 @@ def convex_min(problem, gram, lambdas, supports):
     return None
 
 
+def is_determined(problem, cache):
+    """Whether least squares on all features has one solution, as far as digits tell.
+
+    None where their Gram matrix would be too large to look at.
+    """
+    live = np.flatnonzero(np.isfinite(problem.factor))
+    if live.size > problem.design.n:
+        return False
+    if not cache.suits(live.size):
+        return None
+    gram, length = cache.block(live), np.sqrt(problem.design.norm2[live])
+    values = np.linalg.eigvalsh(gram / np.outer(length, length))
+    return bool(values[0] > 8 * np.finfo(float).eps * live.size * values[-1])
+
+
 def union(features, others):
     """The union of two sorted sets, which mostly are the same."""
     same = np.array_equal(features, others)

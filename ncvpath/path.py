@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from .convexity import convex_min
+from .convexity import convex_min, is_determined
 from .design import make_design
 from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
@@ -13,7 +13,7 @@ from .mm import MAJORIZING
 from .problem import pose
 from .progress import Bar
 from .results import NcvPath
-from .solver import Work
+from .solver import Status, Work
 from .storage import ROUNDS
 from .threads import working
 from .walk import walk
@@ -71,7 +71,8 @@ def ncvpath(
     nlambda, lambda_min_ratio : int, float
         The automatic grid is log-equispaced from lambda_max down to
         `lambda_min_ratio * lambda_max` (default 0.001 if n > p, else 0.05). With
-        ratio 0 the last lambda is exactly 0.
+        ratio 0 the last lambda is exactly 0: least squares, whose status says so where
+        it has many solutions.
     lambdas : float or sequence, optional
         Your own values >= 0, in any order; they replace the automatic grid.
     warm_up : bool
@@ -244,7 +245,7 @@ def assemble(problem, state, data, settings, steps, stopped, X, y):
         objective=column("objective"),
         violation=violation,
         converged=violation <= settings.tol,
-        status=tuple(step.status for step in steps),
+        status=statuses(problem, state, steps, settings.tol),
         n_epochs=np.array([step.work.epochs for step in steps]),
         stopped=stopped,
         convex_min=edge,
@@ -260,6 +261,16 @@ def assemble(problem, state, data, settings, steps, stopped, X, y):
         X=X,
         y=y,
     )
+
+
+def statuses(problem, state, steps, tol):
+    """How each lambda ended; at lambda 0 also whether that is the only solution."""
+    said = [step.status for step in steps]
+    last = steps[-1]
+    if last.lam == 0 and last.violation <= tol:
+        if is_determined(problem, state.gram) is False:
+            said[-1] = Status.ONE_OF_MANY.value
+    return tuple(said)
 
 
 def assemble_trace(steps):

@@ -26,6 +26,10 @@ class Status(Enum):
 
     CONVERGED = "converged"
     ITSELF = "converged in one majorization: the lasso is its own"
+    ONE_OF_MANY = (
+        "converged to one of many solutions: there is no penalty, and the columns are "
+        "linearly dependent up to rounding"
+    )
     MAX_EPOCHS = "max_epochs reached before tol; raise max_epochs or tol"
     STALLED = "progress stopped before tol; raise tol, or lower alpha to add some ridge"
     ROUNDING = "tol is below what rounding allows on these data; raise tol"

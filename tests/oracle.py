@@ -18,7 +18,8 @@ class Problem:
         self.center = self.w @ X if intercept else np.zeros(p)
         Z = X - self.center
         rms = np.sqrt(self.w @ Z**2)
-        live = rms > 1e-14 * np.maximum(np.abs(self.center), 1e-300)
+        peak = np.abs(Z[self.w > 0]).max(axis=0)
+        live = peak > 8 * np.finfo(float).eps * np.abs(self.center)
         self.scale = np.where(live, rms, 1.0) if standardize else np.ones(p)
         self.Z = Z / self.scale
         self.mean = self.w @ y if intercept else 0.0
@@ -68,8 +69,10 @@ class Problem:
         if free.any():
             A = self.Z[:, free] * root[:, None]
             size = np.sqrt((A**2).sum(axis=0))
-            b = np.linalg.lstsq(A / size, self.r0 * root, rcond=None)[0] / size
-            r0 = r0 - self.Z[:, free] @ b
+            inverse = np.linalg.pinv((A / size).astype(float))
+            for _ in range(3):  # the first is least squares, the others refine it
+                b = inverse @ (r0 * root) / size
+                r0 = r0 - self.Z[:, free] @ b
         c = np.abs(self.Z.T @ (self.w * r0))
         return c[(self.m > 0) & np.isfinite(self.m)].max()
 
