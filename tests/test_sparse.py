@@ -416,6 +416,19 @@ def test_inputs_are_not_modified():
     ncvpath(X, y, nlambda=5)
 
 
+@pytest.mark.parametrize("form", ["csc", "csr", "coo"])
+def test_numbers_and_indices_may_be_big_endian(form):
+    X, _, y = draw_sparse()
+    turned = X.asformat(form).copy()
+    turned.data = turned.data.astype(">f8")
+    if form != "coo":
+        turned.indices = turned.indices.astype(">i4")
+        turned.indptr = turned.indptr.astype(">i4")
+    path, other = ncvpath(turned, y, nlambda=5), ncvpath(X, y, nlambda=5)
+    np.testing.assert_array_equal(path.beta.toarray(), other.beta.toarray())
+    np.testing.assert_array_equal(path.predict(turned), other.predict(X))
+
+
 # ---- pandas --------------------------------------------------------------------------
 
 
@@ -583,5 +596,5 @@ def test_a_far_column_whose_zeros_do_not_count_is_still_exact():
 @pytest.mark.parametrize("factor", [1e160, 1e-200])
 def test_scales_whose_squares_overflow_are_refused(factor):
     X = sparse.random_array((40, 20), density=0.5, rng=np.random.default_rng(0))
-    with pytest.raises(ValueError, match="rescale"):
+    with pytest.raises(ValueError, match=r"column number 0 .*: rescale"):
         ncvpath(X * factor, np.arange(40.0))
