@@ -25,7 +25,7 @@ from .frames import chosen_columns, column_names, index_of, is_series
 from .inner import INNER
 from .mm import MAJORIZING
 from .penalties import PENALTIES, ROWS, Row
-from .sparse_inputs import SparseColumns
+from .sparse_inputs import SparseColumns, completed
 from .threads import available_cores
 from .working_set import RULES
 
@@ -84,6 +84,8 @@ def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
     n, p = X.shape
     y = check_response(y, n)
     weights = _weights(weights, n)
+    if isinstance(X, SparseColumns):
+        X = completed(X, weights > 0)
     if intercept and np.ptp(y[weights > 0]) == 0:
         raise ValueError(
             "y must vary when intercept=True; got the constant "

@@ -416,6 +416,20 @@ def test_inputs_are_not_modified():
     ncvpath(X, y, nlambda=5)
 
 
+@pytest.mark.parametrize("mean", [1e9, 1e12])
+def test_zeros_in_rows_that_do_not_count_do_not_blur_the_others(mean):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((51, 19)) < 0.5, 0.0, rng.standard_normal((51, 19)))
+    X[:, ::2] = mean + rng.standard_normal((51, 10))
+    X[:16] = 0
+    X[3, 4] = mean  # a stored entry in a row that does not count
+    y, weights = rng.standard_normal(51), np.r_[np.zeros(16), rng.random(35)]
+    given = dict(y=y, weights=weights, penalty="lasso", nlambda=10)
+    path, other = ncvpath(sparse.csc_array(X), **given), ncvpath(X, **given)
+    assert path.converged.all()
+    np.testing.assert_allclose(path.beta.toarray(), other.beta.toarray(), atol=1e-5)
+
+
 @pytest.mark.parametrize("form", ["csc", "csr", "coo"])
 def test_numbers_and_indices_may_be_big_endian(form):
     X, _, y = draw_sparse()
