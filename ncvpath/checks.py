@@ -1,10 +1,7 @@
 """Small checks: each returns a clean value or raises a ValueError that names
 argument, rule and value."""
 
-import sys
-import warnings
-from collections.abc import Iterator, Mapping, Set
-from itertools import islice
+from collections.abc import Mapping, Set
 from numbers import Integral, Real
 
 import numpy as np
@@ -26,6 +23,7 @@ from .frames import (
     raw_names,
     refuse_other_columns,
 )
+from .messages import brief, described, first_of_no_number, warn_user
 from .sparse_inputs import frame_columns, is_sparse, is_sparse_frame, sparse_columns
 from .threads import Crew
 
@@ -34,25 +32,7 @@ KINDS_OF_X = (
     "rows or an array on disk"
 )
 SCAN = 1 << 20  # numbers looked at together when searching for NaN
-LONGEST = 150  # letters of a value in a message
 LARGEST = 2**63 - 1  # whole number that compiled code can hold
-
-
-def brief(value):
-    """The value as a message shows it."""
-    try:
-        text = " ".join(repr(value).split())
-    except ValueError:  # an integer of too many digits
-        text = f"a very large {type(value).__name__}"
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
-
-
-def warn_user(message, category=UserWarning):
-    """A warning that points at the line which called this package."""
-    frame, level = sys._getframe(), 1
-    while frame is not None and frame.f_globals.get("__package__") == __package__:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
 
 
 def number(
@@ -119,21 +99,6 @@ def one_or_more(name, values, kinds, rule):
     return np.atleast_1d(given), given.ndim == 0
 
 
-def check_axes(ax):
-    """Matplotlib Axes, or None for new ones."""
-    if ax is None:
-        return None
-    from matplotlib.axes import Axes
-
-    if not isinstance(ax, Axes):
-        several = np.ndim(ax) > 0 if isinstance(ax, np.ndarray) else False
-        advice = " (give one of them, as in ax=axes[0])" if several else ""
-        raise ValueError(
-            f"ax must be matplotlib Axes; got {type(ax).__name__} {brief(ax)}{advice}"
-        )
-    return ax
-
-
 def optional(value, check):
     """None stays None."""
     return None if value is None else check(value)
@@ -158,11 +123,13 @@ def matrix(name, X, features=None):
     there, as `Columns` or `DaskColumns`; `features` are then those that will be read,
     if not all.
     """
-    if is_sparse(X):
-        return sparse_columns(name, X)
-    if is_frame(X) and is_sparse_frame(X):
+    if is_frame(X):  # first, as its columns may be called by any name we look for
+        if not is_sparse_frame(X):
+            return dense(name, X)
         refuse_other_columns(name, X)
         return frame_columns(name, X)
+    if is_sparse(X):
+        return sparse_columns(name, X)
     if is_dask(X):
         return finite_columns(name, whole_columns(name, X, features), features)
     if is_on_disk(X):
@@ -171,6 +138,11 @@ def matrix(name, X, features=None):
             return finite_columns(name, X, features)
         if features is not None and X.ndim == 2 and X.size:
             return finite_columns(name, Columns(X), features).X
+    return dense(name, X)
+
+
+def dense(name, X):
+    """A finite real array with two dimensions in Fortran order."""
     values = real_array(name, X, KINDS_OF_X)
     if values.ndim != 2:
         raise ValueError(
@@ -269,6 +241,8 @@ def finite_columns(name, columns, features):
 
 def real_array(name, x, kinds="a dense array of numbers"):
     """A real numeric array of whatever came, without changing it."""
+    if is_frame(x):
+        x = numeric_frame(name, x)
     if hasattr(x, "tocsc") or hasattr(x, "dask"):
         raise ValueError(f"{name} must be {kinds}; got {type(x).__name__}")
     refuse_masks(name, x)
@@ -276,13 +250,11 @@ def real_array(name, x, kinds="a dense array of numbers"):
         raise ValueError(
             f"{name} must be real numbers; got dtype {x.dtype} from {type(x).__name__}"
         )
-    if is_frame(x):
-        x = numeric_frame(name, x)
-    elif raw_names(x) is not None:
+    if raw_names(x) is not None:
         refuse_other_columns(name, x)
     try:
         values = np.asarray(x)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:  # as x's library has it
         raise ValueError(f"{name} must be numeric; {error}") from None
     if values.dtype.kind in "biuf":
         return values
@@ -301,30 +273,6 @@ def refuse_masks(name, x):
         raise ValueError(
             f"{name} must not be a masked array; fill or drop the masked entries first"
         )
-
-
-def described(x):
-    """What came in place of an array, and what to do with it."""
-    if isinstance(x, Iterator):
-        return f"{type(x).__name__} (make a list of it first)"
-    if isinstance(x, Mapping):
-        return f"{type(x).__name__} (make a DataFrame or an array of it first)"
-    if isinstance(x, Set):
-        return f"{type(x).__name__}, which has no order"
-    if hasattr(x, "collect"):  # polars' LazyFrame
-        return f"{type(x).__name__} (call its collect() first)"
-    return f"{type(x).__name__} {brief(x)}"
-
-
-def first_of_no_number(values):
-    """The first entry of an array of objects that is no number, and where it is."""
-    if values.dtype.kind != "O":
-        return ""
-    for place, entry in enumerate(islice(values.flat, SCAN)):
-        if not isinstance(entry, Real):
-            where = ", ".join(map(str, np.unravel_index(place, values.shape)))
-            return f", with {brief(entry)} at [{where}]"
-    return " (convert it to float)"
 
 
 def vector(name, x):

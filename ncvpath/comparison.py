@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .checks import brief, check_axes, flag
+from .checks import flag
+from .messages import brief
 from .results import NcvPath
 
 MOST = 30  # features in a picture
@@ -54,6 +55,8 @@ def compare(paths, lam=None, ax=None, zeros=True):
     lam = common_lambda(list(labelled.values())) if lam is None else lam
     columns = {label: path.coef(lam=lam) for label, path in labelled.items()}
     if ax is not None:
+        from .axes import check_axes
+
         check_axes(ax)
         if np.ndim(lam) > 0:
             raise ValueError(

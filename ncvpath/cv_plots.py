@@ -7,6 +7,7 @@ import numpy as np
 
 from .axes import (
     WIDTH,
+    check_axes,
     count_on_top,
     mark_places,
     new_axes,
@@ -14,7 +15,7 @@ from .axes import (
     set_horizontal,
     small,
 )
-from .checks import check_axes, flag, one_of
+from .checks import flag, one_of
 from .palette import QUIET, colours, is_dark, tone
 
 KINDS = ("cve", "r2", "scale", "grid")

@@ -30,6 +30,8 @@ def index_of(x):
 
 def raw_names(X):
     """The column names of a table as it has them, or None for what is no table."""
+    if is_frame(X):
+        return X.columns
     if not hasattr(X, "__array__"):
         return None
     columns = getattr(X, "column_names", None)  # pyarrow's word

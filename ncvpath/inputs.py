@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .checks import (
-    brief,
     count,
     entries,
     finite,
@@ -17,12 +16,12 @@ from .checks import (
     optional,
     real_array,
     vector,
-    warn_user,
 )
 from .columns import Columns
 from .distributed import DaskColumns
 from .frames import chosen_columns, column_names, index_of, is_series
 from .inner import INNER
+from .messages import brief, warn_user
 from .mm import MAJORIZING
 from .penalties import PENALTIES, ROWS, Row
 from .sparse_inputs import SparseColumns, completed

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .checks import brief, check_axes, number, one_of
+from .checks import number, one_of
+from .messages import brief
 from .penalties import PENALTIES, ROWS, shaped
 
 TITLES = {
@@ -50,7 +51,7 @@ def plot_penalties(ax=None, what="all", gamma=None):
     one_of("what", what, ("all", *TITLES))
     shapes = chosen_shapes(gamma)
 
-    from .axes import new_axes
+    from .axes import check_axes, new_axes
 
     if check_axes(ax) is None:
         ax = new_axes(12, 4.4) if what == "all" else new_axes()

@@ -8,13 +8,14 @@ from matplotlib.colors import is_color_like
 
 from .axes import (
     SAYS,
+    check_axes,
     count_on_top,
     mark_places,
     new_axes,
     set_horizontal,
     write_names,
 )
-from .checks import check_axes, count, flag, number, one_of
+from .checks import count, flag, number, one_of
 from .density import draw_density
 from .palette import LINE, QUIET, REGION, WORDS, colours, tone
 

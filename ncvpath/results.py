@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import criteria, printing, storage, tables
-from .checks import brief, flag, matrix, number, one_of, one_or_more
+from .checks import flag, matrix, number, one_of, one_or_more
 from .inputs import check_response, compare_indexes, match_columns
 from .matrices import product
+from .messages import brief
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from .axes import count_on_top, new_axes, set_horizontal, write_names
-from .checks import check_axes
+from .axes import check_axes, count_on_top, new_axes, set_horizontal, write_names
 from .palette import LINE, colours, tone
 
 # Columns of `screening`, and what a line says at its end.

@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 
-from .checks import brief
+from .messages import brief
 from .trace import Round
 
 FORMAT = 2

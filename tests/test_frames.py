@@ -66,6 +66,10 @@ LEGAL = {
         labelled(pd.date_range("2001-01-01", periods=4)),
         tuple(f"2001-01-0{day} 00:00:00" for day in range(1, 5)),
     ),
+    "names we look for in other things": (
+        labelled(["dask", "tocsc", "column_names", "select"]),
+        ("dask", "tocsc", "column_names", "select"),
+    ),
     "two levels": (
         labelled(PAIRS), ("('u', 1)", "('u', 2)", "('v', 1)", "('v', 2)")
     ),
@@ -198,6 +202,18 @@ REFUSED = {
 def test_columns_that_are_no_numbers_are_refused_by_name(make, message):
     with pytest.raises(ValueError, match=message):
         ncvpath(make(), Y)
+
+
+class Stubborn:
+    """An array of another library, which will not become one of numpy's."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("call detach() first")
+
+
+def test_what_another_library_says_against_it_is_passed_on():
+    with pytest.raises(ValueError, match=r"X must be numeric; call detach\(\) first"):
+        ncvpath(Stubborn(), Y)
 
 
 def test_equal_names_are_let_in_under_others():
