@@ -359,7 +359,14 @@ def as_coordinates():
     return X
 
 
+def without_a_row():
+    X = draw_sparse()[0].tocoo()
+    X.row = X.row[:-1]
+    return X
+
+
 BAD = {
+    "coordinates without a row": (without_a_row, ["a row and a column for each"]),
     "nan": (broken(data=put(0, np.nan)), ["must be finite", "column number 0", "nan"]),
     "inf": (broken(data=put(-1, -np.inf)), ["must be finite", "number 59", "-inf"]),
     "a row too far": (broken(indices=put(7, N)), ["from 0 to 89", "got 90"]),
