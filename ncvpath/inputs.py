@@ -191,8 +191,8 @@ def check_response(y, n):
 def match_columns(X, names):
     """X with the columns of the fit, in its order, found by name in a frame."""
     own = column_names(X)
-    if own is None:
-        return X
+    if own is None or own == list(names):
+        return X  # and no copy of a frame that is in order
     position = {name: j for j, name in enumerate(own)}
     missing = [name for name in names if name not in position]
     if len(missing) == len(names) == len(own) and names == _numbered(len(names)):
