@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.ticker import (
     FixedFormatter,
     FixedLocator,
@@ -12,6 +13,7 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
+from .messages import brief
 from .palette import LINE, WORDS, tone
 
 SAYS = {
@@ -24,6 +26,17 @@ SMALL = 0.85  # font size of labels within the picture
 WIDTH = 0.62  # of a letter, in font sizes
 DECADE = 120  # points that ticks at 1, 2 and 5 need on a log axis
 SHORT = 0.7  # decades, below which powers of ten leave a log axis nearly bare
+
+
+def check_axes(ax):
+    """Matplotlib Axes, or None for new ones."""
+    if ax is not None and not isinstance(ax, Axes):
+        several = isinstance(ax, np.ndarray) and ax.ndim > 0
+        advice = " (give one of them, as in ax=axes[0])" if several else ""
+        raise ValueError(
+            f"ax must be matplotlib Axes; got {type(ax).__name__} {brief(ax)}{advice}"
+        )
+    return ax
 
 
 def new_axes(width=8.0, height=5.2):

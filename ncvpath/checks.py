@@ -1,8 +1,7 @@
 """Small checks: each returns a clean value or raises a ValueError that names
 argument, rule and value."""
 
-import sys
-import warnings
+from collections.abc import Mapping, Set
 from numbers import Integral, Real
 
 import numpy as np
@@ -16,6 +15,15 @@ from .columns import (
     storage_type,
 )
 from .distributed import DaskColumns, is_dask
+from .frames import (
+    column_names,
+    is_frame,
+    is_series,
+    numeric_frame,
+    raw_names,
+    refuse_other_columns,
+)
+from .messages import brief, described, first_of_no_number, warn_user
 from .sparse_inputs import frame_columns, is_sparse, is_sparse_frame, sparse_columns
 from .threads import Crew
 
@@ -24,6 +32,7 @@ KINDS_OF_X = (
     "rows or an array on disk"
 )
 SCAN = 1 << 20  # numbers looked at together when searching for NaN
+LARGEST = 2**63 - 1  # whole number that compiled code can hold
 
 
 def number(
@@ -32,7 +41,7 @@ def number(
 ):
     """A real number within limits."""
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be a number{where}; got {name}={value!r}")
+        raise ValueError(f"{name} must be a number{where}; got {name}={brief(value)}")
     given = value
     try:
         value = float(given)
@@ -47,16 +56,18 @@ def number(
     )
     for rule, holds in rules:
         if not holds:
-            raise ValueError(f"{name} must be {rule}{where}; got {name}={given!r}")
+            raise ValueError(f"{name} must be {rule}{where}; got {name}={brief(given)}")
     return value
 
 
 def count(name, value, least):
     """An integer of at least `least`."""
     whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
-    if not whole or value < least:
+    if not whole or not least <= value <= LARGEST:
+        limit = " and below 2**63" if whole and value > LARGEST else ""
         raise ValueError(
-            f"{name} must be an integer of at least {least}; got {name}={value!r}"
+            f"{name} must be an integer of at least {least}{limit}; got "
+            f"{name}={brief(value)}"
         )
     return int(value)
 
@@ -64,7 +75,7 @@ def count(name, value, least):
 def flag(name, value):
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {name}={value!r}")
+        raise ValueError(f"{name} must be True or False; got {name}={brief(value)}")
     return bool(value)
 
 
@@ -72,13 +83,37 @@ def one_of(name, value, choices):
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
         words = ", ".join(choices)
-        raise ValueError(f"{name} must be one of {words}; got {name}={value!r}")
+        raise ValueError(f"{name} must be one of {words}; got {name}={brief(value)}")
     return value
+
+
+def one_or_more(name, values, kinds, rule):
+    """A vector of numbers of some kinds, and whether it was a single number."""
+    try:
+        given = np.asarray(values)
+        fits = given.dtype.kind in kinds and given.ndim <= 1 and given.size > 0
+    except (TypeError, ValueError):
+        fits = False
+    if not fits or isinstance(values, np.ma.MaskedArray):
+        raise ValueError(f"{name} must be {rule}; got {name}={brief(values)}")
+    return np.atleast_1d(given), given.ndim == 0
 
 
 def optional(value, check):
     """None stays None."""
     return None if value is None else check(value)
+
+
+def entries(name, values, kinds):
+    """A list of what can be walked through in an order that means something."""
+    unfit = (str, bytes, Mapping, Set, np.ma.MaskedArray)
+    try:
+        walk = iter(values)
+    except TypeError:
+        walk = None
+    if walk is None or isinstance(values, unfit) or is_frame(values):
+        raise ValueError(f"{name} must be {kinds}; got {described(values)}")
+    return list(walk)
 
 
 def matrix(name, X, features=None):
@@ -88,11 +123,13 @@ def matrix(name, X, features=None):
     there, as `Columns` or `DaskColumns`; `features` are then those that will be read,
     if not all.
     """
-    if is_sparse(X):
-        return sparse_columns(name, X)
-    if is_frame(X) and is_sparse_frame(X):
+    if is_frame(X):  # first, as its columns may be called by any name we look for
+        if not is_sparse_frame(X):
+            return dense(name, X)
         refuse_other_columns(name, X)
         return frame_columns(name, X)
+    if is_sparse(X):
+        return sparse_columns(name, X)
     if is_dask(X):
         return finite_columns(name, whole_columns(name, X, features), features)
     if is_on_disk(X):
@@ -101,14 +138,23 @@ def matrix(name, X, features=None):
             return finite_columns(name, X, features)
         if features is not None and X.ndim == 2 and X.size:
             return finite_columns(name, Columns(X), features).X
+    return dense(name, X)
+
+
+def dense(name, X):
+    """A finite real array with two dimensions in Fortran order."""
     values = real_array(name, X, KINDS_OF_X)
     if values.ndim != 2:
-        raise ValueError(f"{name} must be {KINDS_OF_X}; got {values.ndim} dimension(s)")
+        raise ValueError(
+            f"{name} must be {KINDS_OF_X}; got {values.ndim} dimension(s), shape "
+            f"{values.shape}"
+        )
     if 0 in values.shape:
         raise ValueError(
             f"{name} must have a row and a column at least; got shape {values.shape}"
         )
-    values = np.asarray(values, dtype=storage_type(values.dtype), order="F")
+    with np.errstate(over="ignore"):  # of long doubles; found below
+        values = np.asarray(values, dtype=storage_type(values.dtype), order="F")
     if values.dtype.kind != "f":
         return values
     step = max(SCAN // values.shape[0], 1)
@@ -147,11 +193,9 @@ def whole_columns(name, X, features):
         )
     if len(X.chunks[0]) > 1:
         if features is None:
-            warnings.warn(
+            warn_user(
                 f"{name} has {len(X.chunks[0])} chunks of rows; it is rechunked to "
-                "whole columns, which moves all of it",
-                UserWarning,
-                stacklevel=5,
+                "whole columns, which moves all of it"
             )
         X = X.rechunk({0: -1, 1: "auto"})
     return DaskColumns(X)
@@ -197,42 +241,38 @@ def finite_columns(name, columns, features):
 
 def real_array(name, x, kinds="a dense array of numbers"):
     """A real numeric array of whatever came, without changing it."""
+    if is_frame(x):
+        x = numeric_frame(name, x)
     if hasattr(x, "tocsc") or hasattr(x, "dask"):
         raise ValueError(f"{name} must be {kinds}; got {type(x).__name__}")
-    if isinstance(x, np.ma.MaskedArray):
+    refuse_masks(name, x)
+    if hasattr(getattr(x, "dtype", None), "categories"):
+        raise ValueError(
+            f"{name} must be real numbers; got dtype {x.dtype} from {type(x).__name__}"
+        )
+    if raw_names(x) is not None:
+        refuse_other_columns(name, x)
+    try:
+        values = np.asarray(x)
+    except (TypeError, ValueError, RuntimeError) as error:  # as x's library has it
+        raise ValueError(f"{name} must be numeric; {error}") from None
+    if values.dtype.kind in "biuf":
+        return values
+    if values.ndim == 0:
+        raise ValueError(f"{name} must be {kinds}; got {described(x)}")
+    raise ValueError(
+        f"{name} must be real numbers; got dtype {values.dtype} from "
+        f"{type(x).__name__}{first_of_no_number(values)}"
+    )
+
+
+def refuse_masks(name, x):
+    """Refuse masked arrays, whose masks numpy forgets: there, or as rows of a list."""
+    rows = x if isinstance(x, (list, tuple)) else [x]
+    if any(isinstance(row, np.ma.MaskedArray) for row in rows):
         raise ValueError(
             f"{name} must not be a masked array; fill or drop the masked entries first"
         )
-    if is_frame(x):
-        x = numeric_frame(name, x)
-    try:
-        values = np.asarray(x)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numeric; {error}") from None
-    if values.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must be real numbers; got dtype {values.dtype} from "
-            f"{type(x).__name__}"
-        )
-    return values
-
-
-def refuse_other_columns(name, frame):
-    """Columns that are not numbers are refused by name."""
-    for column, dtype in frame.dtypes.items():
-        if getattr(dtype, "kind", "O") not in "biuf":
-            raise ValueError(
-                f"{name} must be numeric; column {str(column)!r} has dtype {dtype} "
-                "(encode it, e.g. with pandas.get_dummies, or drop it)"
-            )
-
-
-def numeric_frame(name, frame):
-    """The frame's values."""
-    refuse_other_columns(name, frame)
-    if all(isinstance(dtype, np.dtype) for dtype in frame.dtypes):
-        return frame.to_numpy(dtype=np.float64)  # no copy of a plain float64 frame
-    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def vector(name, x):
@@ -244,7 +284,8 @@ def vector(name, x):
         values = values[:, 0]
     if values.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional; got shape {values.shape}")
-    return np.array(values, dtype=np.float64)
+    with np.errstate(over="ignore"):  # of long doubles, which are then not finite
+        return np.array(values, dtype=np.float64)
 
 
 def finite(name, values):
@@ -254,21 +295,3 @@ def finite(name, values):
         raise ValueError(
             f"{name} must be finite; got {values[bad[0]]} at position {bad[0]}"
         )
-
-
-def column_names(X):
-    """The column names a table brings along, or None."""
-    columns = getattr(X, "columns", None)
-    return None if columns is None else [str(c) for c in columns]
-
-
-def is_frame(X):
-    """A pandas DataFrame, recognised without importing pandas."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(X, pandas.DataFrame)
-
-
-def is_series(x):
-    """A pandas Series, recognised without importing pandas."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(x, pandas.Series)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from .checks import flag
+from .messages import brief
 from .results import NcvPath
 
 MOST = 30  # features in a picture
@@ -49,11 +51,17 @@ def compare(paths, lam=None, ax=None, zeros=True):
     """
     import pandas as pd
 
-    labelled = labelled_paths(paths)
+    labelled, zeros = labelled_paths(paths), flag("zeros", zeros)
     lam = common_lambda(list(labelled.values())) if lam is None else lam
-    if ax is not None and np.ndim(lam) > 0:
-        raise ValueError(f"lam must be one number for a picture; got lam={lam!r}")
     columns = {label: path.coef(lam=lam) for label, path in labelled.items()}
+    if ax is not None:
+        from .axes import check_axes
+
+        check_axes(ax)
+        if np.ndim(lam) > 0:
+            raise ValueError(
+                f"lam must be one number for a picture; got lam={brief(lam)}"
+            )
     table = pd.concat(columns, axis=1)
     if not zeros:
         used = table.fillna(0).ne(0).any(axis=1)
@@ -69,7 +77,7 @@ def labelled_paths(paths):
     if not isinstance(paths, (Mapping, Sequence)) or not paths:
         raise ValueError(
             "paths must be a mapping or a sequence of paths, as in compare([a, b]); "
-            f"got {type(paths).__name__}"
+            f"got {type(paths).__name__} {brief(paths)}"
         )
     named = isinstance(paths, Mapping)
     several = list(paths.values() if named else paths)
@@ -100,7 +108,10 @@ def common_lambda(paths):
     low = max(path.lambdas[-1] for path in paths)
     high = min(path.lambdas[0] for path in paths)
     if low > high:
-        raise ValueError("paths must have lambdas in common; their ranges are apart")
+        raise ValueError(
+            "paths must have lambdas in common; one begins at "
+            f"{high:g}, below {low:g} where another ends"
+        )
     return float(np.clip(paths[0].select("bic"), low, high))
 
 

@@ -2,19 +2,20 @@
 
 import warnings
 from dataclasses import replace
+from difflib import get_close_matches
 from inspect import signature
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from .checks import flag, one_of
+from .checks import entries, flag, one_of
 from .cv_results import CvNcvPath
 from .distributed import DaskColumns
 from .engines import elsewhere, shipped, side_by_side
 from .fold_fits import MEASURES, Judge
 from .folds import read_folds
-from .inputs import check_data, check_settings
+from .inputs import check_data, check_settings, compare_indexes
 from .path import ConvergenceWarning, compute, ncvpath
 from .progress import Bar
 from .results import NcvPath
@@ -77,6 +78,7 @@ def cv_ncvpath(
     keep, progress = flag("keep", keep), flag("progress", progress)
     data, combinations = read_arguments(X, y, arguments)
     splits = read_folds(folds, nfolds, groups, random_state, X, y)
+    compare_indexes(X=X, folds=folds, groups=groups)
     check_rows(data, splits, combinations[0].intercept)
     if executor is not None and not hasattr(executor, "submit"):
         raise ValueError(
@@ -138,7 +140,7 @@ def read_arguments(X, y, arguments):
     if unknown:
         raise TypeError(
             f"cv_ncvpath() got an unexpected keyword argument {unknown[0]!r}; besides "
-            "its own it takes those of ncvpath()"
+            f"its own it takes those of ncvpath(){similar(unknown[0], asked)}"
         )
     asked |= arguments
     of_the_data = {name: asked.pop(name) for name in OF_THE_DATA}
@@ -154,11 +156,22 @@ def read_arguments(X, y, arguments):
     return data, combinations
 
 
+def similar(word, known):
+    """The argument that was meant, if there is one of nearly that name."""
+    words = sorted([*known, *signature(cv_ncvpath).parameters], key=len)
+    word = word.replace(".", "_")  # as R has them
+    begin = [name for name in words if name.startswith(word)]
+    found = begin or get_close_matches(word, words, n=1)
+    return f" (did you mean {found[0]}?)" if found else ""
+
+
 def several(name, values):
     """One value or a sequence of them, as a list."""
-    if values is None or np.ndim(values) == 0:
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
         return [values]
-    values = list(values)
+    if getattr(values, "ndim", 1) == 0:
+        return [values.item()]
+    values = entries(name, values, "a number or numbers")
     if not values:
         raise ValueError(f"{name} must have at least one value; got none")
     return values

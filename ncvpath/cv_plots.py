@@ -7,6 +7,7 @@ import numpy as np
 
 from .axes import (
     WIDTH,
+    check_axes,
     count_on_top,
     mark_places,
     new_axes,
@@ -14,6 +15,7 @@ from .axes import (
     set_horizontal,
     small,
 )
+from .checks import flag, one_of
 from .palette import QUIET, colours, is_dark, tone
 
 KINDS = ("cve", "r2", "scale", "grid")
@@ -26,12 +28,11 @@ MARGIN = 0.02  # left and right of the dots, as a fraction of their range
 
 def plot_cv(cv, ax=None, kind="cve", log_lambda=True):
     """Draw what cross-validation found. See CvNcvPath.plot."""
-    if not isinstance(kind, str) or kind not in KINDS:
-        words = ", ".join(map(repr, KINDS))
-        raise ValueError(f"kind must be one of {words}; got {kind!r}")
+    one_of("kind", kind, KINDS)
+    check_axes(ax)
     if kind == "grid":
         return plot_grid(cv, ax)
-    return plot_curve(cv, ax, *curve(cv, kind), log_lambda)
+    return plot_curve(cv, ax, *curve(cv, kind), flag("log_lambda", log_lambda))
 
 
 # ---- along the path ----------------------------------------------------------------
@@ -107,7 +108,10 @@ def plot_grid(cv, ax):
     gammas = cv.grid["gamma"].nunique(dropna=False)
     alphas = cv.grid["alpha"].nunique()
     if gammas * alphas < 2:
-        raise ValueError('plot(kind="grid") needs several values of gamma or alpha')
+        raise ValueError(
+            'kind="grid" needs several values of gamma or alpha; got '
+            f"gamma={cv.gamma}, alpha={cv.alpha:g}"
+        )
     if alphas == 1:
         return plot_rows(cv, ax, "gamma")
     if gammas == 1:
@@ -119,7 +123,7 @@ def plot_rows(cv, ax, name):
     """The error along the path, one row for each value of gamma or alpha."""
     positive = cv.grid[cv.grid["lambda"] > 0]
     if positive.empty:
-        raise ValueError('plot(kind="grid") needs a lambda above 0; got lambda=0')
+        raise ValueError('kind="grid" needs a lambda above 0; got lambda=0')
     rows = list(positive.groupby(name, sort=True))
     ax = new_axes(8, min(2.2 + 0.45 * len(rows), 9)) if ax is None else ax
     norm, extend = error_colours(positive["cve"], cv.null_error)

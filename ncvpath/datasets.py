@@ -69,7 +69,7 @@ def simulate(
     """
     import pandas as pd
 
-    check_simulation(n, p, nonzero, correlation, rho, snr)
+    n, p, nonzero, rho, snr = check_simulation(n, p, nonzero, correlation, rho, snr)
     rng = check_random_state(random_state)
     # Transposed: one feature per row, so that the table of columns is not copied.
     columns = rng.standard_normal((p, n))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import count, finite, is_frame, real_array
+from .checks import count, entries, finite, real_array
 from .inputs import check_random_state
 
 KINDS_OF_FOLDS = (
@@ -57,7 +57,7 @@ def assign_folds(n, nfolds=10, random_state=None, groups=None) -> np.ndarray:
     rng = check_random_state(random_state)
     if nfolds > n:
         raise ValueError(
-            f"nfolds must be at most the number of rows, {n}; got nfolds={nfolds}"
+            f"nfolds must be at most the number of rows, n={n}; got nfolds={nfolds}"
         )
     if groups is None:
         return rng.permutation(np.arange(n) % nfolds)
@@ -107,11 +107,11 @@ def read_folds(folds, nfolds, groups, random_state, X, y) -> Splits:
         return _split_by_label(assign_folds(n, nfolds, random_state, groups))
     if _is_splitter(folds):
         return _read_pairs(folds.split(X, y, groups), n)
-    entries = _entries("folds", folds, KINDS_OF_FOLDS)
-    if entries and _is_single(entries[0]):
-        splits = _split_by_label(_rank_labels(entries, n))
+    given = entries("folds", folds, KINDS_OF_FOLDS)
+    if given and _is_single(given[0]):
+        splits = _split_by_label(_rank_labels(given, n))
     else:
-        splits = _read_pairs(entries, n)
+        splits = _read_pairs(given, n)
     if groups is not None:
         _keep_together(splits, *_number_groups(groups, n))
     return splits
@@ -128,21 +128,9 @@ def _is_single(entry):
     return isinstance(entry, (str, bytes)) or not hasattr(entry, "__len__")
 
 
-def _entries(name, values, kinds):
-    """A list of what can be walked through in an order that means something."""
-    unfit = (str, bytes, dict, set, frozenset, np.ma.MaskedArray)
-    try:
-        walk = iter(values)
-    except TypeError:
-        walk = None
-    if walk is None or isinstance(values, unfit) or is_frame(values):
-        raise ValueError(f"{name} must be {kinds}; got {type(values).__name__}")
-    return list(walk)
-
-
-def _rank_labels(entries, n):
+def _rank_labels(given, n):
     """Labels 0..K-1 in the order of the user's labels."""
-    labels = real_array("folds", entries)
+    labels = real_array("folds", given)
     if labels.dtype.kind == "b":
         raise ValueError(f"folds must be {KINDS_OF_FOLDS}; got one mask")
     if labels.size != n:
@@ -253,14 +241,14 @@ def _labels_of_partition(test, n):
 
 def _number_groups(groups, n):
     """The distinct groups in order of appearance, and the number of each row's."""
-    entries = _entries("groups", groups, "one label per row")
-    if len(entries) != n:
+    given = entries("groups", groups, "one label per row")
+    if len(given) != n:
         raise ValueError(
-            f"groups must have one label per row; got {len(entries)} for {n} rows"
+            f"groups must have one label per row; got {len(given)} for {n} rows"
         )
     numbers: dict = {}
     try:
-        codes = np.array([numbers.setdefault(e, len(numbers)) for e in entries])
+        codes = np.array([numbers.setdefault(e, len(numbers)) for e in given])
     except TypeError as error:
         raise ValueError(f"groups must be one plain label per row; {error}") from None
     names = list(numbers)

@@ -1,18 +1,15 @@
 """The door: what users pass becomes clean arrays, or a ValueError that names
 argument, rule and value. Nothing behind the door checks its arguments again."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from .checks import (
-    column_names,
     count,
+    entries,
     finite,
     flag,
-    is_frame,
-    is_series,
     matrix,
     number,
     one_of,
@@ -22,10 +19,12 @@ from .checks import (
 )
 from .columns import Columns
 from .distributed import DaskColumns
+from .frames import chosen_columns, column_names, index_of, is_series
 from .inner import INNER
+from .messages import brief, warn_user
 from .mm import MAJORIZING
 from .penalties import PENALTIES, ROWS, Row
-from .sparse_inputs import SparseColumns
+from .sparse_inputs import SparseColumns, completed
 from .threads import available_cores
 from .working_set import RULES
 
@@ -78,32 +77,38 @@ class Settings:
 
 def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
     """Clean data; the user's arrays are never written to."""
-    names, given_X, given_y = column_names(X), X, y
+    names, weighted = column_names(X), weights is not None
+    given = dict(X=X, y=y, weights=weights)
     X = matrix("X", X)
     n, p = X.shape
     y = check_response(y, n)
-    weighted = weights is not None
     weights = _weights(weights, n)
+    if isinstance(X, SparseColumns):
+        X = completed(X, weights > 0)
     if intercept and np.ptp(y[weights > 0]) == 0:
         raise ValueError(
             "y must vary when intercept=True; got the constant "
             f"y={y[weights > 0][0]:g}"
         )
-    _compare_indexes(given_X, given_y)
+    compare_indexes(**given)
     named = names is not None or feature_names is not None
     names = _feature_names(feature_names, names, p)
     factor = _factors(penalty_factor, names, named)
     return Data(X, y, weights, weighted, factor, names)
 
 
-def _compare_indexes(X, y):
+def compare_indexes(**given):
     """Rows are matched by position; say so where pandas would do otherwise."""
-    if is_frame(X) and is_series(y) and not X.index.equals(y.index):
-        warnings.warn(
-            "X and y have different indexes; their rows are matched by position",
-            UserWarning,
-            stacklevel=4,
-        )
+    indexes = {name: index_of(values) for name, values in given.items()}
+    (first, index), *others = [
+        item for item in indexes.items() if item[1] is not None
+    ] or [(None, None)]
+    for name, other in others:
+        if not index.equals(other):
+            warn_user(
+                f"{first} and {name} have different indexes; their rows are matched "
+                "by position"
+            )
 
 
 def check_settings(
@@ -154,14 +159,13 @@ def _system(working_set, solver):
 
 
 def check_simulation(n, p, nonzero, correlation, rho, snr):
-    """The arguments of simulate()."""
-    count("n", n, 1)
-    count("p", p, 1)
-    if count("nonzero", nonzero, 0) > p:
+    """The arguments of simulate(), but for the words."""
+    n, p, nonzero = count("n", n, 1), count("p", p, 1), count("nonzero", nonzero, 0)
+    if nonzero > p:
         raise ValueError(f"nonzero must be at most p={p}; got nonzero={nonzero}")
     one_of("correlation", correlation, ("ar1", "block", "none"))
-    number("rho", rho, atleast=0, below=1)
-    number("snr", snr, above=0)
+    rho, snr = number("rho", rho, atleast=0, below=1), number("snr", snr, above=0)
+    return n, p, nonzero, rho, snr
 
 
 def check_random_state(random_state):
@@ -171,7 +175,7 @@ def check_random_state(random_state):
     except (TypeError, ValueError):
         raise ValueError(
             "random_state must be a nonnegative integer or a numpy Generator; got "
-            f"random_state={random_state!r}"
+            f"random_state={brief(random_state)}"
         ) from None
 
 
@@ -187,50 +191,53 @@ def check_response(y, n):
 def match_columns(X, names):
     """X with the columns of the fit, in its order, found by name in a frame."""
     own = column_names(X)
-    if own is None:
-        return X
+    if own is None or own == list(names):
+        return X  # and no copy of a frame that is in order
     position = {name: j for j, name in enumerate(own)}
     missing = [name for name in names if name not in position]
     if len(missing) == len(names) == len(own) and names == _numbered(len(names)):
         return X  # the fit had no names of its own: by position
     if missing:
         raise ValueError(
-            f"X must have the columns of the fit; missing {', '.join(missing[:5])}"
+            f"X must have the columns of the fit; missing {', '.join(missing[:5])} "
+            "(rename its columns, or give an array, whose columns go by position)"
         )
     if len(position) < len(own):
         for name in names:
             if own.count(name) > 1:
                 raise ValueError(f"X must have column {name!r} once; got it twice")
     wanted = [position[name] for name in names]
-    return X.iloc[:, wanted] if is_frame(X) else X[[X.columns[j] for j in wanted]]
+    return chosen_columns(X, wanted)
 
 
 def _numbered(p):
-    return tuple(f"x{j + 1}" for j in range(p))
+    return tuple([f"x{j}" for j in range(1, p + 1)])
 
 
 def _feature_names(given, own, p):
     if given is None and own is None:
         return _numbered(p)
     if given is None:
-        names = own
-    elif isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise ValueError(f"feature_names must be a list of names; got {given!r}")
+        source, names = "column names of X", own
     else:
-        names = [str(name) for name in given]
+        names = [str(name) for name in entries("feature_names", given, "names")]
+        source = "feature_names"
     if len(names) != p:
         raise ValueError(
             f"feature_names must name each of the {p} columns of X; got {len(names)}"
         )
     if "(Intercept)" in names:
         raise ValueError(
-            "feature names must not be '(Intercept)', which is what tables call the "
+            f"{source} must not be '(Intercept)', which is what tables call the "
             "intercept; drop or rename that column"
         )
     if len(set(names)) < p:
         seen: set[str] = set()
         twice = next(name for name in names if name in seen or seen.add(name))
-        raise ValueError(f"feature names must be distinct; got {twice!r} twice")
+        raise ValueError(
+            f"{source} must be distinct as text; got {brief(twice)} twice (rename "
+            "one, or give feature_names)"
+        )
     return tuple(names)
 
 
@@ -244,9 +251,12 @@ def _weights(weights, n):
         )
     finite("weights", weights)
     if (weights < 0).any():
-        raise ValueError(f"weights must be >= 0; got {weights.min():g}")
+        lowest = int(np.argmin(weights))
+        raise ValueError(
+            f"weights must be >= 0; got {weights[lowest]:g} at position {lowest}"
+        )
     if not weights.any():
-        raise ValueError("weights must not all be zero")
+        raise ValueError(f"weights must not all be zero; got {n} zeros")
     weights = weights / weights.max()
     return weights / weights.sum()
 
@@ -297,7 +307,9 @@ def _penalty(penalty):
     names = ", ".join(row.name for row in ROWS)
     row = PENALTIES.get(penalty.lower()) if isinstance(penalty, str) else None
     if row is None:
-        raise ValueError(f"penalty must be one of {names}; got penalty={penalty!r}")
+        raise ValueError(
+            f"penalty must be one of {names}; got penalty={brief(penalty)}"
+        )
     return row
 
 
@@ -305,7 +317,7 @@ def _gamma(row, gamma):
     if row.gamma is None:
         if gamma is not None:
             raise ValueError(
-                f"gamma must not be given for {row.name}; got gamma={gamma!r}"
+                f"gamma must not be given for {row.name}; got gamma={brief(gamma)}"
             )
         return None
     if gamma is None:
@@ -318,11 +330,13 @@ def _ratio(ratio):
 
 
 def _lambdas(lambdas):
-    values = np.atleast_1d(real_array("lambdas", lambdas))
+    values = np.atleast_1d(real_array("lambdas", lambdas, "a number or numbers"))
     if values.ndim != 1 or values.size == 0:
         raise ValueError(
             f"lambdas must be a number or a nonempty list; got shape {values.shape}"
         )
+    if values.dtype.kind == "b":
+        raise ValueError(f"lambdas must be numbers; got lambdas={brief(lambdas)}")
     finite("lambdas", values)
     values = np.sort(values.astype(np.float64))[::-1]
     if values[-1] < 0:

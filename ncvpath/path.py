@@ -59,9 +59,11 @@ def ncvpath(
         and types are converted once, and so is a DataFrame with sparse columns only.
         What is on disk stays there: a numpy.memmap, or anything with `shape`, `dtype`
         and column slices `X[:, a:b]` (h5py, zarr) is read by blocks of columns. A dask
-        array in chunks of whole columns is used where its chunks are.
+        array in chunks of whole columns is used where its chunks are. Tables of polars
+        and pyarrow are converted and bring their names.
     y : array, Series, list or one-column frame, length n
-        Rows of X and y are matched by position.
+        Rows of X, y and weights are matched by position; a warning says so where their
+        pandas indexes differ.
     penalty : {"MCP", "SCAD", "lasso", "logsum", "capped"}
         The penalty r, by name in any case; see `penalties()`.
     gamma : float, optional
@@ -108,7 +110,7 @@ def ncvpath(
     convex : bool
         Compute `convex_min`, the last index of the locally convex part.
     feature_names : sequence of str, optional
-        Names for the columns of X; a DataFrame brings its own.
+        Names for the columns of X, distinct; a DataFrame brings its own, as text.
     n_threads : int, optional
         Default: all cores. Never changes the answer.
     progress : bool

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .checks import number, one_of
+from .messages import brief
 from .penalties import PENALTIES, ROWS, shaped
 
 TITLES = {
@@ -50,9 +51,9 @@ def plot_penalties(ax=None, what="all", gamma=None):
     one_of("what", what, ("all", *TITLES))
     shapes = chosen_shapes(gamma)
 
-    from .axes import new_axes
+    from .axes import check_axes, new_axes
 
-    if ax is None:
+    if check_axes(ax) is None:
         ax = new_axes(12, 4.4) if what == "all" else new_axes()
     panels = {what: ax} if what != "all" else three_panels(ax)
     for kind, panel in panels.items():
@@ -66,14 +67,16 @@ def chosen_shapes(gamma):
     given = {} if gamma is None else gamma
     if not isinstance(given, Mapping):
         raise ValueError(
-            f"gamma must be a mapping of penalty to gamma; got gamma={gamma!r}"
+            f"gamma must be a mapping of penalty to gamma; got gamma={brief(gamma)}"
         )
     given = {str(name).lower(): value for name, value in given.items()}
     shapes = {name: row.gamma for name, row in PENALTIES.items()}
     for name, value in given.items():
         if shapes.get(name) is None:
             words = ", ".join(row.name for row in ROWS if row.gamma is not None)
-            raise ValueError(f"gamma must be given for any of {words}; got {name!r}")
+            raise ValueError(
+                f"gamma must be given for any of {words}; got {brief(name)}"
+            )
         row = PENALTIES[name]
         shapes[name] = number("gamma", value, above=row.above, where=f" for {row.name}")
     return shapes

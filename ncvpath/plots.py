@@ -8,13 +8,14 @@ from matplotlib.colors import is_color_like
 
 from .axes import (
     SAYS,
+    check_axes,
     count_on_top,
     mark_places,
     new_axes,
     set_horizontal,
     write_names,
 )
-from .checks import count, number, one_of
+from .checks import count, flag, number, one_of
 from .density import draw_density
 from .palette import LINE, QUIET, REGION, WORDS, colours, tone
 
@@ -27,10 +28,11 @@ def plot_path(path, ax, xvar, log, label, shade, mark, options):
     """Coefficient paths; complexity grows to the right. See NcvPath.plot."""
     one_of("xvar", xvar, tuple(SAYS))
     count("label", label, 0)
+    log, shade = flag("log", log), flag("shade", shade)
     if path.lambdas.size < 2:
         raise ValueError("a plot needs a path of at least 2 lambdas; got 1")
     marks = marked_lambdas(path, mark)
-    ax = new_axes() if ax is None else ax
+    ax = check_axes(ax) or new_axes()
     log = log and xvar == "lambda"
     x, shown = horizontal(path, xvar, log)
     places = [place_of(lam, path.lambdas, x, log) for lam in marks]
@@ -40,7 +42,15 @@ def plot_path(path, ax, xvar, log, label, shade, mark, options):
     named = largest(heights, last, label)
     set_horizontal(ax, x, xvar, log)
     set_vertical(ax, heights)
-    draw_lines(ax, x, heights, features, named, options)
+    try:
+        draw_lines(ax, x, heights, features, named, options)
+    except (AttributeError, TypeError, ValueError) as error:
+        if not options:
+            raise
+        raise TypeError(
+            f"plot() passes {', '.join(options)} on to matplotlib's LineCollection, "
+            f"which must take them; {error}"
+        ) from error
     ax.axhline(0, color=tone(ax, LINE), linewidth=0.8, zorder=1)
     shaded = shade and path.convex_min is not None and path.convex_min < shown
     if shaded:
@@ -108,11 +118,12 @@ def draw_lines(ax, x, heights, features, named, options):
     width = options.pop("linewidth", options.pop("lw", None))
     quiet = np.setdiff1d(np.arange(lines), named)
     above = dict(
-        linewidths=width or (1.4 if many else 1.6), zorder=3,
+        linewidths=(1.4 if many else 1.6) if width is None else width, zorder=3,
         colors=colours(ax, features[named]),
     )
     below = dict(
-        linewidths=width or (0.6 if many else 1.6), zorder=2, alpha=0.7,
+        linewidths=(0.6 if many else 1.6) if width is None else width, zorder=2,
+        alpha=0.7,
         colors=tone(ax, QUIET) if many else colours(ax, features[quiet]),
     )
     if lines > CROWD:
@@ -172,7 +183,9 @@ def named_marks(path, mark):
         mark = {"1se": mark.lambda_1se, "min": mark.lambda_min}
     if isinstance(mark, Mapping):
         return [(str(name), lambda_of(path, lam)) for name, lam in mark.items()]
-    several = mark if isinstance(mark, (list, tuple, np.ndarray)) else [mark]
+    if isinstance(mark, np.ndarray):
+        mark = mark.tolist()
+    several = mark if isinstance(mark, (list, tuple)) else [mark]
     return [
         (lam.upper() if isinstance(lam, str) else "lambda", lambda_of(path, lam))
         for lam in several

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import criteria, printing, storage, tables
-from .checks import matrix, one_of
-from .inputs import check_response, match_columns
+from .checks import flag, matrix, number, one_of, one_or_more
+from .inputs import check_response, compare_indexes, match_columns
 from .matrices import product
+from .messages import brief
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,6 +190,7 @@ class NcvPath:
         >>> wide.shape
         (11, 20)
         """
+        zeros = flag("zeros", zeros)
         if one_of("form", form, ("wide", "long")) == "wide":
             table = self.coef()
         else:
@@ -201,8 +203,10 @@ class NcvPath:
     def predict(self, X, lam=None, which=None) -> np.ndarray:
         """Fitted values for new rows: (n,) for one lambda, else n x L.
 
-        The columns of a frame are matched by name. Of an X on disk or on a cluster,
-        only columns with a nonzero coefficient are read.
+        The columns of a frame are matched by name; its index is not kept, so that
+        every kind of X gives an array: `pandas.Series(path.predict(X, lam), X.index)`
+        has it back. Of an X on disk or on a cluster, only columns with a nonzero
+        coefficient are read.
 
         Examples
         --------
@@ -219,6 +223,8 @@ class NcvPath:
     def residuals(self, lam=None, which=None, X=None, y=None) -> np.ndarray:
         """Y minus fitted values, on the data of the fit or on X and y given here.
 
+        An array, as `predict` gives it; rows of X and y are matched by position.
+
         Examples
         --------
         >>> from ncvpath import load_diabetes, ncvpath
@@ -233,7 +239,9 @@ class NcvPath:
             fitted = self._fitted(self.X, lam, which)
         else:
             fitted = self.predict(X, lam, which)
-        y = check_response(self.y if y is None else y, fitted.shape[0])
+        given = self.y if y is None else y
+        y = check_response(given, fitted.shape[0])
+        compare_indexes(X=X, y=given)
         return y - fitted if fitted.ndim == 1 else y[:, None] - fitted
 
     # ---- choosing a model -----------------------------------------------------
@@ -288,6 +296,7 @@ class NcvPath:
         >>> round(float(path.ebic(g=0.5).idxmin()), 3)
         2.464
         """
+        g = number("g", g, atleast=0)
         return self._by_lambda(criteria.ebic(self, g), "ebic")
 
     def select(self, criterion="bic") -> float:
@@ -540,18 +549,14 @@ class NcvPath:
 
     def _positions(self, which):
         """Positions on the path, counted from 0, or from the end when negative."""
-        given = np.asarray(which)
-        positions = np.atleast_1d(given)
+        positions, single = one_or_more("which", which, "iu", "integers")
         size = self.lambdas.size
-        whole = positions.dtype.kind in "iu" and positions.ndim == 1
-        if not whole or positions.size == 0:
-            raise ValueError(f"which must be integers; got which={which!r}")
         outside = positions[(positions < -size) | (positions >= size)]
         if outside.size:
             raise ValueError(
                 f"which must be from 0 to {size - 1}; got which={outside[0]}"
             )
-        return positions % size, given.ndim == 0
+        return positions.astype(np.int64) % size, single
 
     def _query(self, lam, which):
         """Weights (L x K, sparse) that mix the path's columns into the answer's."""
@@ -559,14 +564,17 @@ class NcvPath:
 
         size = self.lambdas.size
         if lam is not None and which is not None:
-            raise ValueError("give lam or which, not both")
+            raise ValueError(
+                f"give lam or which, not both; got lam={brief(lam)}, "
+                f"which={brief(which)}"
+            )
         if lam is None:
             if which is None:
                 which = np.arange(size)
             left, single = self._positions(which)
             lambdas, right, share = self.lambdas[left], left, np.zeros(left.size)
         else:
-            lambdas, single = _lambda_values(lam), np.ndim(lam) == 0
+            lambdas, single = _lambda_values(lam)
             outside = lambdas[
                 (lambdas > self.lambdas[0]) | (lambdas < self.lambdas[-1])
             ]
@@ -596,8 +604,8 @@ class NcvPath:
 
 
 def _lambda_values(lam):
-    values = np.atleast_1d(np.asarray(lam))
-    numeric = values.dtype.kind in "iuf" and values.ndim == 1 and values.size > 0
-    if not numeric or not np.isfinite(values).all():
-        raise ValueError(f"lam must be a finite number or numbers; got lam={lam!r}")
-    return values.astype(float)
+    """The lambdas, and whether it is one number."""
+    values, single = one_or_more("lam", lam, "iuf", "a finite number or numbers")
+    if not np.isfinite(values).all():
+        raise ValueError(f"lam must be finite; got lam={brief(lam)}")
+    return values.astype(float), single

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .axes import count_on_top, new_axes, set_horizontal, write_names
+from .axes import check_axes, count_on_top, new_axes, set_horizontal, write_names
 from .palette import LINE, colours, tone
 
 # Columns of `screening`, and what a line says at its end.
@@ -19,7 +19,7 @@ def plot_screening(path, ax):
     shown = np.count_nonzero(path.lambdas)
     if shown < 2:
         raise ValueError(f"a plot needs at least 2 positive lambdas; got {shown}")
-    ax = new_axes() if ax is None else ax
+    ax = check_axes(ax) or new_axes()
     x, work = path.lambdas[:shown], {name: path.work[name][:shown] for name in SHOWN}
     set_horizontal(ax, x, "lambda", True)
     set_counts(ax, max(path.p, *(counts.max() for counts in work.values())))

@@ -63,10 +63,13 @@ class SparseMatrix:
 
         self.crew.run(one_piece, balanced(np.diff(self.X.indptr)))
         varies = scale > 0
-        if not ((scale[varies] > 1 / LARGEST) & (peak[varies] < LARGEST)).all():
+        fits = (scale > 1 / LARGEST) & (peak < LARGEST) | ~varies
+        if not fits.all():
+            j = int(np.argmin(fits))
             raise ValueError(
                 "a sparse X must not have columns so large or small that their squares "
-                "overflow or vanish; rescale it"
+                f"overflow or vanish; got column number {j} (from 0) of size "
+                f"{peak[j]:g}: rescale it"
             )
         return center, scale, peak
 

@@ -201,6 +201,33 @@ def summed(columns):
     )
 
 
+def completed(columns, counts):
+    """Columns with an entry in every row that counts, zeros stored in the other rows.
+
+    Such a column can be centred entry by entry. With implicit zeros it would be centred
+    in its sums, where a mean far above its spread would leave nothing but rounding.
+    """
+    indices, indptr, whole = columns.indices, columns.indptr, np.count_nonzero(counts)
+    size, added = np.diff(indptr), np.zeros_like(indptr)
+    places, rows = [], []
+    for j in np.flatnonzero((size >= whole) & (size < counts.size)):
+        own = indices[indptr[j] : indptr[j + 1]]
+        if np.count_nonzero(counts[own]) == whole:
+            absent = np.setdiff1d(np.arange(counts.size), own)
+            places.append(indptr[j] + np.searchsorted(own, absent))
+            rows.append(absent)
+            added[j + 1] = absent.size
+    if not rows:
+        return columns
+    places = np.concatenate(places)
+    return SparseColumns(
+        np.insert(columns.data, places, 0.0),
+        np.insert(indices, places, np.concatenate(rows)),
+        indptr + np.cumsum(added),
+        columns.shape,
+    )
+
+
 def stretches(length):
     """Slices of range(length) that are looked at together."""
     for left in range(0, length, SCAN):

@@ -1,11 +1,13 @@
 """Paths on disk: one npz file of plain arrays and one JSON text; no pickle."""
 
 import json
+import os
 import zipfile
 import zlib
 
 import numpy as np
 
+from .messages import brief
 from .trace import Round
 
 FORMAT = 2
@@ -43,18 +45,32 @@ def save(path, file):
     if hasattr(file, "write"):
         np.savez_compressed(file, **arrays)
         return
+    check_name(file)
     with open(file, "wb") as stream:  # savez would add .npz to a bare name
         np.savez_compressed(stream, **arrays)
 
 
 def load(file):
     """The fields of a stored path."""
+    if not hasattr(file, "read"):
+        check_name(file)
     try:
         with np.load(file, allow_pickle=False) as stored:
             content = {name: stored[name] for name in stored.files}
         return check(parse(content))
     except DAMAGE as error:
-        raise ValueError(f"file must be written by NcvPath.save; {error!r}") from None
+        raise ValueError(
+            f"file must be written by NcvPath.save; got {brief(file)}: {error!r}"
+        ) from None
+
+
+def check_name(file):
+    """Refuse what names no file; a number would be another program's open file."""
+    if not isinstance(file, (str, bytes, os.PathLike)) or not file:
+        raise ValueError(
+            "file must be a file name, a pathlib.Path or an open binary file; got "
+            f"{type(file).__name__} {brief(file)}"
+        )
 
 
 def parse(content):

@@ -5,7 +5,7 @@ matplotlib comes with `axes`: this room, too, is entered late.
 
 import numpy as np
 
-from .axes import MaxNLocator, new_axes, ticks_on_top
+from .axes import MaxNLocator, check_axes, new_axes, ticks_on_top
 from .checks import one_of
 from .palette import LINE, REGION, colours, tone
 
@@ -18,8 +18,10 @@ def plot_trace(path, ax, xvar):
     """How the rounds converged. See NcvPath.plot_trace."""
     one_of("xvar", xvar, AXES)
     if path.rounds is None:
-        raise ValueError("trace must be recorded: fit with record=True")
-    ax = new_axes() if ax is None else ax
+        raise ValueError(
+            "a picture of rounds needs a fit with record=True; got record=False"
+        )
+    ax = check_axes(ax) or new_axes()
     rounds, starts = path.rounds, np.flatnonzero(path.rounds["round"] == 0)
     x = horizontal(rounds, starts, xvar)
     draw_series(ax, x, rounds, starts)

@@ -451,6 +451,10 @@ def test_progress_is_one_bar(data, labels, capsys):
     (dict(measure="r2"), "measure must be"),
     (dict(executor="threads"), "executor must be"),
     (dict(keep="yes"), "keep must be"),
+    (
+        dict(folds=np.arange(60) // 30, weights=np.arange(60) < 30),
+        r"folds must leave training rows of positive weight; fold 0 \(from 0\)",
+    ),
     (dict(gamma=[]), "gamma must have"),
     (dict(gamma=[3, 0.5]), "gamma must"),
     (dict(alpha=[1, 0]), "alpha must"),

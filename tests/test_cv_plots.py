@@ -367,7 +367,7 @@ def test_values_can_be_read_in_large_maps(width):
 
 @pytest.mark.parametrize("kind", ["error", None, 3, ["cve"]])
 def test_an_unknown_kind_is_refused(kind):
-    message = "kind must be one of 'cve', 'r2', 'scale', 'grid'; got "
+    message = "kind must be one of cve, r2, scale, grid; got kind="
     with pytest.raises(ValueError) as caught:
         plot_cv(result(), kind=kind)
     assert str(caught.value) == message + repr(kind)

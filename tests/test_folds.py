@@ -184,7 +184,7 @@ def test_nfolds_is_an_integer_of_two_at_least(nfolds):
 
 
 def test_there_are_not_more_folds_than_rows():
-    with pytest.raises(ValueError, match="at most the number of rows, 9; got nfolds"):
+    with pytest.raises(ValueError, match="at most the number of rows, n=9; got nfolds"):
         assign_folds(9)
 
 
@@ -235,7 +235,7 @@ def test_leave_one_out_is_read():
 
 
 def test_drawing_has_the_same_errors():
-    with pytest.raises(ValueError, match="number of rows, 12; got nfolds=13"):
+    with pytest.raises(ValueError, match="number of rows, n=12; got nfolds=13"):
         read(None, nfolds=13)
     with pytest.raises(ValueError, match="groups must have one label per row; got 2"):
         read(None, groups=[1, 2])

@@ -202,7 +202,6 @@ def test_y_nearly_orthogonal_to_x(penalty, share):
 
 @pytest.mark.parametrize("share", [5e-12, 2e-11])
 @pytest.mark.parametrize("solver", ["cd", "bcd"])
-@pytest.mark.xfail(strict=True, reason="rounding of a measured violation is not known")
 def test_y_so_nearly_orthogonal_that_rounding_decides(share, solver):
     for seed in range(5):
         X, _ = draw(50, 8, seed=seed)
@@ -232,7 +231,6 @@ def nearly_equal_free_columns(distance, standardize):
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.xfail(strict=True, reason="rounding of a measured violation is not known")
 def test_coefficients_so_large_that_rounding_decides(standardize):
     nearly_equal_free_columns(1e-10, standardize)
 
@@ -326,7 +324,6 @@ def test_columns_far_from_zero(far, solver):
     judged(X + far, y, nlambda=5, solver=solver, penalty_factor=factor, max_epochs=1000)
 
 
-@pytest.mark.xfail(strict=True, reason="a centre is rounded to a double")
 def test_columns_so_far_from_zero_that_their_mean_is_rounded():
     X, y = draw(50, 10, seed=8)
     judged(X + 1e14, y, nlambda=5)

@@ -141,9 +141,34 @@ BAD_X = {
     "a masked array": (
         lambda X: np.ma.masked_array(X, X > 0), ["X must not be a masked array"]
     ),
+    "rows that are masked": (
+        lambda X: [np.ma.masked_array(row, row > 0) for row in X],
+        ["X must not be a masked array", "fill or drop"],
+    ),
+    "a number": (lambda X: np.array(1.0), ["X must be a 2-D", "0 dimension"]),
+    "no array at all": (lambda X: np.array(None), ["X must be a 2-D", "None"]),
+    "a generator": (
+        lambda X: iter(X.tolist()), ["X must be a 2-D", "list_iterator (make a list"]
+    ),
+    "columns by name": (
+        lambda X: dict(zip(NAMES, X.T)), ["X must be a 2-D", "dict (make a DataFrame"]
+    ),
+    "a set": (lambda X: {1.0, 2.0}, ["X must be a 2-D", "set, which has no order"]),
+    "None among the rows": (
+        lambda X: [[1.0, None]] * N, ["X must be real", "object", "None at [0, 1]"]
+    ),
+    "whole numbers beyond 64 bits": (
+        lambda X: [[2**70, 1]] * N, ["X must be real", "dtype object", "float"]
+    ),
+    "long doubles beyond float64": (
+        lambda X: (1 + X) * np.longdouble("1e400"), ["X must be finite", "inf"]
+    ),
+    "columns with names of their types": (
+        lambda X: np.zeros(N, [("a", float)]), ["X must be real", "'a'"]
+    ),
     "repeated column names": (
         lambda X: frame(X).rename(columns={"age": "dose"}),
-        ["feature names must be distinct", "'dose' twice"],
+        ["column names of X must be distinct", "'dose' twice"],
     ),
     "fewer rows than y": (lambda X: X[:-1], ["y must have one value per row", "24"]),
 }
@@ -169,6 +194,15 @@ BAD_Y = {
     "a text frame": (lambda y: pd.DataFrame({"y": ["a"] * N}), ["y must", "'y'"]),
     "complex": (lambda y: y + 1j, ["y must be real", "complex128"]),
     "masked": (lambda y: np.ma.masked_array(y), ["y must not be a masked array"]),
+    "an entry masked": (
+        lambda y: [np.ma.masked, *y[1:]], ["y must not be a masked array"]
+    ),
+    "a generator": (lambda y: map(float, y.tolist()), ["y must be", "map (make a l"]),
+    "a category": (lambda y: pd.Series(pd.Categorical(y)), ["y must be real", "categ"]),
+    "times with a zone": (
+        lambda y: pd.Series(pd.date_range("2001", periods=N, tz="UTC")),
+        ["y must be real", "2001-01-01", "at [0]"],
+    ),
     "sparse": (lambda y: sparse.csr_array(y[:, None]), ["y must be", "csr_array"]),
     "constant": (lambda y: np.full(N, 2.5), ["y must vary", "intercept", "y=2.5"]),
 }
@@ -176,8 +210,8 @@ BAD_Y = {
 BAD_WEIGHTS = {
     "nan": ([np.nan] + [1] * (N - 1), ["weights must be finite", "nan", "0"]),
     "inf": ([1] * (N - 1) + [np.inf], ["weights must be finite", "inf", "23"]),
-    "negative": ([-0.5] + [1] * (N - 1), ["weights must be >= 0", "-0.5"]),
-    "all zero": (np.zeros(N), ["weights must not all be zero"]),
+    "negative": ([1, -0.5] + [1] * (N - 2), ["weights must be >= 0", "-0.5", "n 1"]),
+    "all zero": (np.zeros(N), ["weights must not all be zero; got 24 zeros"]),
     "too short": (np.ones(N - 1), ["weights must have one value per row", "23", "24"]),
     "one number": (2.0, ["weights must be one-dimensional", "()"]),
     "text": (["a"] * N, ["weights must be real", "<U1"]),
@@ -280,7 +314,7 @@ BAD_ARGUMENTS = {
     ),
     "a feature called (Intercept)": (
         dict(feature_names=["(Intercept)", "a", "b", "c"]),
-        ["feature names must not be '(Intercept)'", "drop or rename"],
+        ["feature_names must not be '(Intercept)'", "drop or rename"],
     ),
     "majorization with maxvc": (
         dict(working_set="maxvc", solver="mm-cd"),
@@ -320,6 +354,10 @@ BAD_ARGUMENTS = {
     ),
     "lambdas empty": (dict(lambdas=[]), ["lambdas must be", "nonempty", "(0,)"]),
     "lambdas a table": (dict(lambdas=[[1, 2]]), ["lambdas must be", "(1, 2)"]),
+    "lambdas flags": (dict(lambdas=[True]), ["lambdas must be numbers", "[True]"]),
+    "lambdas from a generator": (
+        dict(lambdas=range(3).__iter__()), ["lambdas must be", "make a list of it"]
+    ),
     "lambdas text": (dict(lambdas=["a"]), ["lambdas must be real", "<U1"]),
     "n_added": (dict(n_added=0), ["n_added", "at least 1", "n_added=0"]),
     "tol 0": (dict(tol=0), ["tol must be greater than 0", "tol=0"]),
@@ -459,6 +497,8 @@ LEGAL_X = {
     "float32": lambda X: X.astype(np.float32),
     "float16": lambda X: X.astype(np.float16),
     "big-endian": lambda X: X.astype(">f8"),
+    "short and big-endian": lambda X: X.astype(">i2"),
+    "long doubles": lambda X: X.astype(np.longdouble),
     "list of lists": lambda X: X.tolist(),
     "tuple of arrays": tuple,
     "duck": Duck,

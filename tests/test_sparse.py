@@ -359,7 +359,14 @@ def as_coordinates():
     return X
 
 
+def without_a_row():
+    X = draw_sparse()[0].tocoo()
+    X.row = X.row[:-1]
+    return X
+
+
 BAD = {
+    "coordinates without a row": (without_a_row, ["a row and a column for each"]),
     "nan": (broken(data=put(0, np.nan)), ["must be finite", "column number 0", "nan"]),
     "inf": (broken(data=put(-1, -np.inf)), ["must be finite", "number 59", "-inf"]),
     "a row too far": (broken(indices=put(7, N)), ["from 0 to 89", "got 90"]),
@@ -414,6 +421,33 @@ def test_inputs_are_not_modified():
         np.testing.assert_array_equal(part, old)
     X.data.flags.writeable = False
     ncvpath(X, y, nlambda=5)
+
+
+@pytest.mark.parametrize("mean", [1e9, 1e12])
+def test_zeros_in_rows_that_do_not_count_do_not_blur_the_others(mean):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((51, 19)) < 0.5, 0.0, rng.standard_normal((51, 19)))
+    X[:, ::2] = mean + rng.standard_normal((51, 10))
+    X[:16] = 0
+    X[3, 4] = mean  # a stored entry in a row that does not count
+    y, weights = rng.standard_normal(51), np.r_[np.zeros(16), rng.random(35)]
+    given = dict(y=y, weights=weights, penalty="lasso", nlambda=10)
+    path, other = ncvpath(sparse.csc_array(X), **given), ncvpath(X, **given)
+    assert path.converged.all()
+    np.testing.assert_allclose(path.beta.toarray(), other.beta.toarray(), atol=1e-5)
+
+
+@pytest.mark.parametrize("form", ["csc", "csr", "coo"])
+def test_numbers_and_indices_may_be_big_endian(form):
+    X, _, y = draw_sparse()
+    turned = X.asformat(form).copy()
+    turned.data = turned.data.astype(">f8")
+    if form != "coo":
+        turned.indices = turned.indices.astype(">i4")
+        turned.indptr = turned.indptr.astype(">i4")
+    path, other = ncvpath(turned, y, nlambda=5), ncvpath(X, y, nlambda=5)
+    np.testing.assert_array_equal(path.beta.toarray(), other.beta.toarray())
+    np.testing.assert_array_equal(path.predict(turned), other.predict(X))
 
 
 # ---- pandas --------------------------------------------------------------------------
@@ -583,5 +617,5 @@ def test_a_far_column_whose_zeros_do_not_count_is_still_exact():
 @pytest.mark.parametrize("factor", [1e160, 1e-200])
 def test_scales_whose_squares_overflow_are_refused(factor):
     X = sparse.random_array((40, 20), density=0.5, rng=np.random.default_rng(0))
-    with pytest.raises(ValueError, match="rescale"):
+    with pytest.raises(ValueError, match=r"column number 0 .*: rescale"):
         ncvpath(X * factor, np.arange(40.0))

@@ -1,0 +1,53 @@
+"""What messages to the user share: values in short, and the line that is to blame."""
+
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Set
+from itertools import islice
+from numbers import Real
+
+import numpy as np
+
+LONGEST = 150  # letters of a value
+SEARCHED = 1 << 20  # entries among which the one to blame is looked for
+
+
+def brief(value):
+    """The value as a message shows it."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # an integer of too many digits
+        text = f"a very large {type(value).__name__}"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def warn_user(message):
+    """A warning that points at the line which called this package."""
+    frame, level = sys._getframe(), 1
+    while frame is not None and frame.f_globals.get("__package__") == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def described(x):
+    """What came in place of an array, and what to do with it."""
+    if isinstance(x, Iterator):
+        return f"{type(x).__name__} (make a list of it first)"
+    if isinstance(x, Mapping):
+        return f"{type(x).__name__} (make a DataFrame or an array of it first)"
+    if isinstance(x, Set):
+        return f"{type(x).__name__}, which has no order"
+    if hasattr(x, "collect"):  # polars' LazyFrame
+        return f"{type(x).__name__} (call its collect() first)"
+    return f"{type(x).__name__} {brief(x)}"
+
+
+def first_of_no_number(values):
+    """The first entry of an array of objects that is no number, and where it is."""
+    if values.dtype.kind != "O":
+        return ""
+    for place, entry in enumerate(islice(values.flat, SEARCHED)):
+        if not isinstance(entry, Real):
+            where = ", ".join(map(str, np.unravel_index(place, values.shape)))
+            return f", with {brief(entry)} at [{where}]"
+    return " (convert it to float)"
