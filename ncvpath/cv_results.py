@@ -279,5 +279,6 @@ def cv_header(cv):
     head = [f"cross-validated {fit.penalty} path: n={fit.n}, p={fit.p}"]
     head += [] if cv.gamma is None else [f"gamma={cv.gamma:g}"]
     head += [] if cv.alpha == 1 else [f"alpha={cv.alpha:g}"]
-    head += [f"{len(cv.fold_errors)} folds", f"{cv.lambdas.size} lambdas"]
+    size = cv.lambdas.size
+    head += [f"{len(cv.fold_errors)} folds", f"{size} lambda{'s' if size > 1 else ''}"]
     return ", ".join(head)

@@ -5,6 +5,7 @@ adds up to more than all that is in use.
 """
 
 import mmap
+from math import prod
 
 import numpy as np
 
@@ -14,7 +15,7 @@ LARGE = 1 << 20
 
 def roomy(*shape):
     """An array of float64 with nothing in it yet."""
-    size = 8 * int(np.prod(shape))
+    size = 8 * prod(shape)
     if size < LARGE or not hasattr(mmap, "MAP_PRIVATE"):
         return np.empty(shape)
     pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

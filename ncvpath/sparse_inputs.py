@@ -81,7 +81,7 @@ def frame_columns(name, frame):
             column = np.asarray(array, dtype=np.float64)
             rows.append(np.flatnonzero(column))
             values.append(column[rows[-1]])
-    indptr = np.cumsum([0] + [part.size for part in values])
+    indptr = np.cumsum([0] + [part.size for part in values], dtype=np.int64)
     data = np.concatenate([part.astype(np.float64) for part in values])
     names = [str(column) for column in frame.columns]
     return clean(name, data, np.concatenate(rows), indptr, frame.shape, names)

@@ -388,8 +388,10 @@ BAD = {
     ),
     "complex": (lambda: draw_sparse()[0] * 1j, ["real numbers", "complex128"]),
     "no column": (lambda: sparse.csc_array((N, 0)), ["a row and a column"]),
-    "one dimension": (lambda: sparse.coo_array(np.eye(N)[0]), ["a row and a column"]),
 }
+ONE_DIMENSION = sparse.coo_array(np.eye(N)[0])
+if ONE_DIMENSION.ndim == 1:  # scipy 1.13 on; before, a matrix of one row
+    BAD["one dimension"] = (lambda: ONE_DIMENSION, ["a row and a column"])
 
 
 @pytest.mark.parametrize("build, words", BAD.values(), ids=BAD)
@@ -616,6 +618,6 @@ def test_a_far_column_whose_zeros_do_not_count_is_still_exact():
 
 @pytest.mark.parametrize("factor", [1e160, 1e-200])
 def test_scales_whose_squares_overflow_are_refused(factor):
-    X = sparse.random_array((40, 20), density=0.5, rng=np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"column number 0 .*: rescale"):
-        ncvpath(X * factor, np.arange(40.0))
+    X, _, y = draw_sparse()
+    with pytest.raises(ValueError, match=r"column number \d+ .*: rescale"):
+        ncvpath(X * factor, y)

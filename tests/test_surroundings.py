@@ -1,0 +1,63 @@
+"""Surroundings that a fit must not need: a network, a home, UTF-8, short paths."""
+
+import os
+import subprocess
+import sys
+
+EVERYTHING = """
+import sys
+import matplotlib
+matplotlib.use("Agg")
+from ncvpath import NcvPath, cv_ncvpath, load_diabetes, ncvpath, show_versions
+from ncvpath.__main__ import main
+
+X, y = load_diabetes()
+path = ncvpath(X, y, nlambda=10)
+path.plot().figure.savefig("path.png")
+path.save("path.npz")
+NcvPath.load("path.npz").predict(X)
+cv_ncvpath(X, y, nlambda=10, nfolds=3, random_state=0).plot()
+show_versions()
+X.assign(y=y).to_csv("data.csv", index=False)
+for arguments in (["--out", "demo"], ["fit", "data.csv", "--response=y", "--cv=3"]):
+    assert main(arguments) == 0
+print("all done")
+"""
+
+NO_NETWORK = """
+import sys
+
+def refuse(event, arguments):
+    if event.startswith("socket."):
+        raise RuntimeError(f"{event}{arguments}: no network here")
+
+sys.addaudithook(refuse)
+"""
+
+
+def run(code, folder, **variables):
+    kept = {k: v for k, v in os.environ.items() if k.startswith(("PATH", "NUMBA_"))}
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=folder, timeout=300,
+        env=kept | {"PYTHONPATH": root, "HOME": str(folder)} | variables,
+        capture_output=True, text=True, encoding="utf-8",
+    )
+
+
+def test_nothing_asks_for_a_network(tmp_path):
+    done = run(NO_NETWORK + EVERYTHING, tmp_path)
+    assert done.returncode == 0 and done.stdout.endswith("all done\n"), done.stderr
+
+
+def test_the_guard_would_notice(tmp_path):
+    done = run(NO_NETWORK + "import socket\nsocket.create_server(('', 0))", tmp_path)
+    assert done.returncode == 1 and "no network here" in done.stderr
+
+
+def test_odd_surroundings(tmp_path):
+    folder = tmp_path / "a folder, with blanks & 'quotes' \u00fc"
+    folder.mkdir()
+    ascii_only = dict(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    done = run(EVERYTHING, folder, **ascii_only, TZ="Asia/Kathmandu")
+    assert done.returncode == 0 and done.stdout.endswith("all done\n"), done.stderr
