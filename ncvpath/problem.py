@@ -17,7 +17,7 @@ from .penalties import BY_KIND, MAX_GROWTH, Penalty, shaped
 
 # A null gradient below this share of |x_j| times what is subtracted is rounding, not
 # signal.
-ORTHOGONAL = 1e-12
+ORTHOGONAL = 2e-14
 # Rounding in a violation, as a share of |x_j| times what is subtracted: as a rule, and
 # when all goes wrong.
 EPS = np.finfo(float).eps
@@ -128,24 +128,35 @@ def pose(data, settings, design, products=None):
         spread = np.sqrt(data.weights @ response**2)
         total = design.n * spread**2
     if not (np.isfinite(total) and np.isfinite(design.norm2).all()):
-        culprit = "y" if not np.isfinite(total) else "X"
+        culprit, size = "y", np.abs(response).max()
+        if np.isfinite(total):
+            culprit, size = "X", design.scale.max()
         raise ValueError(
-            f"{culprit} must not be so large that its squares overflow; rescale it"
+            f"{culprit} must not be so large that its squares overflow; got {culprit} "
+            f"of size {size:g}: rescale it"
         )
     penalty = shaped(settings.row, settings.gamma, spread)
     factor = np.where(design.constant, np.inf, data.factor)
     learns = design.matrix.is_tall and settings.uses_products
-    state = null_state(design, response, factor, learns, products)
+    with np.errstate(over="ignore", invalid="ignore"):
+        state = null_state(design, response, factor, learns, products)
     penalised = (factor > 0) & (factor < np.inf)
     reach = np.abs(state.correlation[penalised])
     length, size = np.sqrt(design.norm2), np.abs(state.beta)
     off = off_centre(design, design.everyone)
-    noise = ORTHOGONAL * (spread + size @ length) * length + 2 * (size @ off) * off
+    terms = design.blur * (spread + size @ length)
+    noise = ORTHOGONAL * terms * length + 2 * (size @ off) * off
+    if not np.isfinite(state.correlation).all():
+        raise ValueError(
+            "X must not have unpenalised columns so small that their coefficients "
+            f"overflow; got one of size {design.scale[state.beta != 0].min():g}: "
+            "rescale it"
+        )
     if not (reach > noise[penalised]).any():
         raise ValueError(
             "lambda_max must be positive; got 0 up to rounding: no penalised feature "
-            "(penalty_factor neither 0 nor inf, column not constant) is correlated "
-            "with what the unpenalised ones leave of y"
+            "(penalty_factor neither 0 nor inf, column of X not constant) is "
+            "correlated with what the unpenalised ones leave of y"
         )
     with np.errstate(over="ignore"):
         top = (reach / factor[penalised]).max() / settings.alpha

@@ -236,7 +236,6 @@ def test_coefficients_so_large_that_rounding_decides(standardize):
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.xfail(strict=True, reason="coefficients of 1e12 are not yet dealt with")
 def test_coefficients_larger_still(standardize):
     nearly_equal_free_columns(1e-12, standardize)
 
