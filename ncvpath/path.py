@@ -14,7 +14,7 @@ from .problem import pose
 from .progress import Bar
 from .results import NcvPath
 from .solver import Work
-from .storage import ROUNDS
+from .stored_checks import ROUNDS
 from .threads import working
 from .walk import walk
 
