@@ -100,8 +100,10 @@ def collected(futures):
         if future.cancelled() or not future.done():
             continue
         error = future.exception()
-        if error is not None:
+        if isinstance(error, Exception):
             raise failure(k, error) from error
+        if error is not None:
+            raise error  # an interrupt that a worker was the first to hear
     return [future.result() for future in futures]
 
 

@@ -10,13 +10,28 @@ import sys
 import threading
 from contextlib import contextmanager
 
+from .code_cache import forgive, temporary_folder
+
 
 def compiled_code():
     """The kernels; numba loads here: at the first fit, not at import."""
     if f"{__package__}.kernels" not in sys.modules:
         with undisturbed():
-            from . import kernels
+            forgive(decorated())
     from . import kernels
+
+    return kernels
+
+
+def decorated():
+    """The kernels, each with a place on disk for its machine code."""
+    try:
+        from . import kernels
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+        with temporary_folder():
+            from . import kernels
     return kernels
 
 

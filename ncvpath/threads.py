@@ -97,7 +97,7 @@ class _BlasGate:
                 self._limits = self._controller.limit(limits=1, user_api="blas")
 
     def leave(self, fit):
-        with self._lock:
+        with undisturbed(), self._lock:
             self._inside.discard(fit)
             if not self._inside and self._limits is not None:
                 _take_control()
@@ -155,5 +155,7 @@ def working(n_threads):
         gate.enter(crew)
         yield crew
     finally:
-        crew.close()
-        gate.leave(crew)
+        try:
+            crew.close()
+        finally:
+            gate.leave(crew)
