@@ -32,17 +32,17 @@ class Crew:
 
     def run(self, function, pieces):
         """Call `function(piece)` for every piece; pieces must not share outputs."""
-        hands = min(self.n_threads, len(pieces))
+        hands, stop = min(self.n_threads, len(pieces)), threading.Event()
         if hands <= 1:
-            return _work_through(function, pieces)
+            return _work_through(function, pieces, stop)
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_threads - 1, "ncvpath")
         others = [
-            self._pool.submit(_work_through, function, pieces[hand::hands])
+            self._pool.submit(_work_through, function, pieces[hand::hands], stop)
             for hand in range(1, hands)
         ]
         try:
-            _work_through(function, pieces[::hands])
+            _work_through(function, pieces[::hands], stop)
         finally:
             failures = [other.exception() for other in others]
         for failure in filter(None, failures):
@@ -72,9 +72,16 @@ class Crew:
             self._pool = None
 
 
-def _work_through(function, pieces):
-    for piece in pieces:
-        function(piece)
+def _work_through(function, pieces, stop):
+    """Piece after piece, until somebody's has failed."""
+    try:
+        for piece in pieces:
+            if stop.is_set():
+                return
+            function(piece)
+    except BaseException:
+        stop.set()
+        raise
 
 
 class _BlasGate:
