@@ -25,6 +25,12 @@ MOST_TEXT = 1 << 28
 
 def save(path, file):
     """Write a path to a file name or an open binary file."""
+    names = np.array(path.feature_names, dtype=str)
+    changed = [a for a, b in zip(path.feature_names, names.tolist()) if a != b]
+    if changed:  # arrays of text drop zeros at the end
+        raise ValueError(
+            f"feature names must not end in a null character; got {changed[0]!r}"
+        )
     arrays = {name: getattr(path, name) for name in ARRAYS}
     arrays |= {f"work_{name}": counts for name, counts in path.work.items()}
     arrays |= {f"round_{name}": values for name, values in (path.rounds or {}).items()}
@@ -32,7 +38,7 @@ def save(path, file):
         "beta_data": path.beta.data,
         "beta_indices": path.beta.indices,
         "beta_indptr": path.beta.indptr,
-        "feature_names": np.array(path.feature_names, dtype=str),
+        "feature_names": names,
     }
     if path.weights is not None:
         arrays["weights"] = path.weights

@@ -104,6 +104,14 @@ def test_an_error_names_the_file_that_was_asked_for(path, tmp_path):
         path.save(tmp_path)
 
 
+def test_a_name_that_would_come_back_changed_is_refused(tmp_path):
+    names = ["a\0", *map(str, range(9))]
+    path = ncvpath(X.to_numpy(), Y, nlambda=3, feature_names=names)
+    with pytest.raises(ValueError, match=r"null character; got 'a\\x00'"):
+        path.save(tmp_path / "model.npz")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("file", [3, None, 1.5, ["a"]])
 def test_what_is_no_file_is_refused(file, path):
     for use in (path.save, NcvPath.load):
