@@ -60,7 +60,10 @@ def started(script, **environment):
 
 def finished(process):  # compiling takes its time on a busy machine
     """What it printed."""
-    out, err = process.communicate(timeout=900)
+    try:
+        out, err = process.communicate(timeout=900)
+    finally:
+        process.kill()
     assert process.returncode == 0, err
     return out.split()
 
