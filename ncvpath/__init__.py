@@ -10,8 +10,7 @@ from .path import ConvergenceWarning, lambda_max, ncvpath
 from .penalties import penalties
 from .penalty_plot import plot_penalties
 from .results import NcvPath
-
-__version__ = "0.1.0"
+from .version import __version__ as __version__
 
 __all__ = [
     "ConvergenceWarning",

@@ -12,6 +12,7 @@ from numbers import Integral
 import numpy as np
 
 from .dense import dense_matrix
+from .memory import advised
 
 # Numbers of these types are left as they are: their products are taken in float64 all
 # the same.
@@ -25,6 +26,11 @@ NEAR = 1 << 18
 NEAR_IN_ROW = 1 << 12
 # Readers need not be safe to use from several threads.
 reading = threading.Lock()
+# What helps where there is no memory for some columns of X.
+NARROWER = (
+    "store X as float32 or in chunks of fewer columns; fewer n_threads, or dfmax, "
+    "leave more room"
+)
 # Rows and columns of a piece that stays in cache while it is turned around.
 TURNED = 256
 
@@ -171,7 +177,9 @@ def batches(source, features, crew, most=None):
     width = source.width if most is None else max(min(most, source.width), 1)
     for left in range(0, features.size, width):
         some = order[left : left + width]
-        yield some, source.fetch(features[some], crew)
+        with advised(f"{some.size} columns of X", NARROWER):
+            columns = source.fetch(features[some], crew)
+        yield some, columns
 
 
 def first_not_finite(source, crew, features=None):

@@ -12,10 +12,11 @@ import numpy as np
 from .checks import entries, flag, one_of
 from .cv_results import CvNcvPath
 from .distributed import DaskColumns
-from .engines import elsewhere, shipped, side_by_side
+from .engines import FEWER_AT_ONCE, elsewhere, shipped, side_by_side
 from .fold_fits import MEASURES, Judge
 from .folds import read_folds
 from .inputs import check_data, check_settings, compare_indexes
+from .memory import advised
 from .path import ConvergenceWarning, compute, ncvpath
 from .progress import Bar
 from .results import NcvPath
@@ -90,7 +91,9 @@ def cv_ncvpath(
             "executor must be None where X is a dask array; its cluster does the work"
         )
     curves, judge = [], Judge(measure, keep)
-    with Bar(progress) as bar, shipped(data.X, executor) as X_there:
+    with Bar(progress) as bar, shipped(data.X, executor) as X_there, advised(
+        "the cross-validation", FEWER_AT_ONCE
+    ):
         bar.expect(sum(map(lambda_count, combinations)) * len(splits.train))
         for settings in combinations:
             if executor is None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import pickles
 from .checks import one_of
 from .printing import picture
 from .results import NcvPath
@@ -249,6 +250,12 @@ class CvNcvPath:
         from .cv_plots import plot_cv
 
         return plot_cv(self, ax=ax, kind=kind, log_lambda=log_lambda)
+
+    def __getstate__(self):
+        return pickles.pack(self)
+
+    def __setstate__(self, state):
+        pickles.unpack(self, state)
 
     def __repr__(self):
         return cv_text(self)

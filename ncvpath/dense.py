@@ -11,6 +11,7 @@ from types import ModuleType
 
 import numpy as np
 
+from .loading import compiled_code
 from .threads import Crew
 
 # Numbers in a piece of X that one thread works on at a time: small enough to stay
@@ -190,8 +191,6 @@ def pieces(depth, length, least=1):
 
 def dense_matrix(X, crew):
     """A Fortran-ordered array as the design sees it."""
-    from . import kernels  # numba loads here: at the first fit, not at import
-
     view = X.view()
     view.flags.writeable = False
-    return DenseMatrix(view, view.reshape(-1, order="F"), crew, kernels)
+    return DenseMatrix(view, view.reshape(-1, order="F"), crew, compiled_code())

@@ -12,6 +12,7 @@ import numpy as np
 
 from .columns import BLOCK, in_columns, storage_type, unmasked
 from .dense import dense_matrix
+from .memory import advised
 from .threads import Crew
 
 # The share of the cluster's memory that X may take while it is kept there.
@@ -55,7 +56,8 @@ class DaskColumns:
             tasks.append(
                 work(self.chunks[chunk], local, self.dtype, task, share, shared)
             )
-        return zip(places, dask.compute(*tasks))
+        with advised("a chunk of X", "X.rechunk((-1, k)) with small k has small ones"):
+            return zip(places, dask.compute(*tasks))
 
     def fetch(self, features, crew):
         """The columns of the features."""

@@ -18,6 +18,7 @@ from .design import standardized
 from .fold_fits import all_rows, fit_fold
 from .lockstep import Commons, Companion
 from .matrices import open_matrix
+from .memory import TooLargeError, advised
 from .path import assemble, choose_lambdas
 from .problem import pose
 from .sparse_inputs import SparseColumns
@@ -26,6 +27,11 @@ from .walk import walk
 
 # Memory that the walks of a cross-validation may take together, as a share of X's own.
 MEMORY = 0.4
+# What helps where there is no memory for the folds.
+FEWER_AT_ONCE = (
+    "n_threads=1 has fewer folds under way at a time, keep=False keeps no predictions, "
+    "and dfmax or a larger lambda_min_ratio keep models smaller"
+)
 
 
 def side_by_side(data, settings, splits, judge, bar, X, y):
@@ -63,10 +69,11 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
 
         def fold(k):
             try:
-                return fit_fold(
-                    data, fold_settings, splits.train[k], splits.test[k], judge,
-                    own_matrix(), tick, total,
-                )
+                with advised("a fold", FEWER_AT_ONCE):
+                    return fit_fold(
+                        data, fold_settings, splits.train[k], splits.test[k], judge,
+                        own_matrix(), tick, total,
+                    )
             except (ValueError, FloatingPointError, MemoryError) as error:
                 raise failure(k, error) from error
 
@@ -93,13 +100,17 @@ def collected(futures):
         if future.cancelled() or not future.done():
             continue
         error = future.exception()
-        if error is not None:
+        if isinstance(error, Exception):
             raise failure(k, error) from error
+        if error is not None:
+            raise error  # an interrupt that a worker was the first to hear
     return [future.result() for future in futures]
 
 
 def failure(fold, error):
     """The error of a fold, saying which."""
+    if isinstance(error, MemoryError):
+        return TooLargeError(f"in fold {fold} (from 0): {error}")
     if isinstance(error, (ValueError, FloatingPointError)):
         return type(error)(f"in fold {fold} (from 0): {error}")
     return RuntimeError(f"the worker of fold {fold} (from 0) failed: {error!r}")
@@ -144,7 +155,7 @@ def task(X, data, settings, train, test, judge, total):
     """One fold, in whatever process this is."""
     if isinstance(X, OnDisk):
         X = opened(X)
-    with working(1) as crew:
+    with working(1) as crew, advised("a fold", FEWER_AT_ONCE):
         data = replace(data, X=X)
         return fit_fold(
             data, settings, train, test, judge, open_matrix(X, crew), lambda _: None,

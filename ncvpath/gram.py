@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .memory import roomy
+from .memory import advised, roomy
 
 # Features whose Gram matrix is kept at most: 0.8 GB, and about as much again for a
 # working set's own matrix and the factor.
@@ -14,6 +14,11 @@ MOST_FEATURES = 10_000
 REMEMBERED = 1.5
 # Features learnt together when all are: products are symmetric, half of them suffice.
 TOGETHER = 128
+# What helps where they do not fit into memory.
+SMALLER = (
+    "dfmax or a larger lambda_min_ratio keep models smaller, and solver='bcd' with "
+    "convex=False does without products of columns"
+)
 # Rows of a matrix to begin with; not a power of two, for the sake of caches.
 AMPLE = 1032
 
@@ -90,7 +95,8 @@ class GramCache:
         """Make room for `size` features and, when it grows, for more."""
         if size > self.array.shape[0]:
             size = self._ample(size, self.array.shape[0])
-            grown = roomy(size, size)
+            with advised(f"products of {size} columns", SMALLER):
+                grown = roomy(size, size)
             grown[: self.known, : self.known] = self.array[: self.known, : self.known]
             self.array = grown
 
@@ -98,7 +104,9 @@ class GramCache:
         """The factor, with room for `size` coordinates and, when it grows, more."""
         old, used = self.factor, self.factor.size[0]
         if size > old.slots.size:
-            self.factor = empty_factor(self._ample(size, old.slots.size))
+            room = self._ample(size, old.slots.size)
+            with advised(f"a factor of {room} rows", SMALLER):
+                self.factor = empty_factor(room)
             self.factor.lower[:used, :used] = old.lower[:used, :used]
             for name in ("slots", "diagonal", "exact"):
                 getattr(self.factor, name)[:used] = getattr(old, name)[:used]
@@ -115,7 +123,8 @@ class GramCache:
         self.features[old:size] = new
         self.slot[new] = np.arange(old, size)
         self.known = size
-        products = self.design.gram(self.features[:size], new)
+        with advised(f"products of {size} columns", SMALLER):
+            products = self.design.gram(self.features[:size], new)
         self.array[:size, old:size] = products
         self.array[old:size, :old] = products[:old].T
 

@@ -21,6 +21,7 @@ from .columns import Columns
 from .distributed import DaskColumns
 from .frames import chosen_columns, column_names, index_of, is_series
 from .inner import INNER
+from .memory import advised
 from .messages import brief, warn_user
 from .mm import MAJORIZING
 from .penalties import PENALTIES, ROWS, Row
@@ -29,6 +30,11 @@ from .threads import available_cores
 from .working_set import RULES
 
 SOLVERS = (*INNER, *MAJORIZING)
+# What helps where there is no memory for X in the form the kernels read.
+KEPT_AS_IT_IS = (
+    "a Fortran-ordered X of float64, float32 or int8, or one in a file "
+    "(numpy.memmap), is not copied, and a sparse one only stores its entries"
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,8 @@ def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
     """Clean data; the user's arrays are never written to."""
     names, weighted = column_names(X), weights is not None
     given = dict(X=X, y=y, weights=weights)
-    X = matrix("X", X)
+    with advised("X as the fit needs it", KEPT_AS_IT_IS):
+        X = matrix("X", X)
     n, p = X.shape
     y = check_response(y, n)
     weights = _weights(weights, n)

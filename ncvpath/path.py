@@ -9,12 +9,13 @@ from .design import make_design
 from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
 from .matrices import open_matrix
+from .memory import advised
 from .mm import MAJORIZING
 from .problem import pose
 from .progress import Bar
 from .results import NcvPath
 from .solver import Status, Work
-from .storage import ROUNDS
+from .stored_checks import ROUNDS
 from .threads import working
 from .walk import walk
 
@@ -22,6 +23,13 @@ from .walk import walk
 KEPT = (
     "nlambda", "warm_up", "standardize", "working_set", "solver", "n_added", "prune",
     "inexact", "max_epochs", "dfmax",
+)
+
+
+# What helps where there is no memory for the work.
+SMALLER = (
+    "dfmax or a larger lambda_min_ratio keep models smaller, fewer n_threads need less "
+    "at a time, and an X of float32 or in a file (numpy.memmap) leaves more room"
 )
 
 
@@ -140,7 +148,9 @@ def ncvpath(
         progress=progress, record=record,
     )
     data = check_data(X, y, weights, penalty_factor, settings.intercept, feature_names)
-    with working(settings.n_threads) as crew, Bar(settings.progress) as bar:
+    with working(settings.n_threads) as crew, Bar(settings.progress) as bar, advised(
+        "the work on the path", SMALLER
+    ):
         path = compute(data, settings, crew, bar, X, y)
     warn_if_unconverged(path)
     return path

@@ -4,12 +4,12 @@ A record of arrays that knows nothing of solvers. pandas, matplotlib and
 scipy.sparse are imported when an answer needs them.
 """
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import criteria, printing, storage, tables
+from . import criteria, pickles, printing, storage, tables
 from .checks import flag, matrix, number, one_of, one_or_more
 from .inputs import check_response, compare_indexes, match_columns
 from .matrices import product
@@ -522,9 +522,10 @@ class NcvPath:
         return replace(self)  # with X and y, unlike a pickle
 
     def __getstate__(self):
-        return {f.name: getattr(self, f.name) for f in fields(self)} | dict.fromkeys(
-            NOT_STORED
-        )
+        return pickles.pack(self) | dict.fromkeys(NOT_STORED)
+
+    def __setstate__(self, state):
+        pickles.unpack(self, state)
 
     # ---- inside ---------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from types import ModuleType
 
 import numpy as np
 
+from .loading import compiled_code
 from .sparse_inputs import SparseColumns
 from .threads import Crew
 
@@ -194,13 +195,11 @@ def equal_slices(length, count):
 
 def sparse_matrix(X, crew):
     """Clean columns as the design sees them."""
-    from . import kernels  # numba loads here: at the first fit, not at import
-
     indices = X.indices
     if indices.dtype == np.int32:
         indices = indices.view(np.uint32)  # faster as subscripts
     entries = tuple(read_only(array) for array in (X.data, indices, X.indptr))
-    return SparseMatrix(X, entries, crew, kernels)
+    return SparseMatrix(X, entries, crew, compiled_code())
 
 
 def read_only(array):

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from math import prod
 
+from .loading import undisturbed
 from .memory import roomy
 
 
@@ -31,17 +32,17 @@ class Crew:
 
     def run(self, function, pieces):
         """Call `function(piece)` for every piece; pieces must not share outputs."""
-        hands = min(self.n_threads, len(pieces))
+        hands, stop = min(self.n_threads, len(pieces)), threading.Event()
         if hands <= 1:
-            return _work_through(function, pieces)
+            return _work_through(function, pieces, stop)
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_threads - 1, "ncvpath")
         others = [
-            self._pool.submit(_work_through, function, pieces[hand::hands])
+            self._pool.submit(_work_through, function, pieces[hand::hands], stop)
             for hand in range(1, hands)
         ]
         try:
-            _work_through(function, pieces[::hands])
+            _work_through(function, pieces[::hands], stop)
         finally:
             failures = [other.exception() for other in others]
         for failure in filter(None, failures):
@@ -71,9 +72,16 @@ class Crew:
             self._pool = None
 
 
-def _work_through(function, pieces):
-    for piece in pieces:
-        function(piece)
+def _work_through(function, pieces, stop):
+    """Piece after piece, until somebody's has failed."""
+    try:
+        for piece in pieces:
+            if stop.is_set():
+                return
+            function(piece)
+    except BaseException:
+        stop.set()
+        raise
 
 
 class _BlasGate:
@@ -82,30 +90,37 @@ class _BlasGate:
 
     def __init__(self):
         self._lock = threading.Lock()
-        self._inside = 0
+        self._inside = set()  # no count: an entry may be interrupted before it is one
         self._controller = None
         self._limits = None
 
-    def enter(self):
+    def enter(self, fit):
         with self._lock:
-            self._inside += 1  # first, so that an interrupted entry can be left
-            if self._inside == 1:
+            self._inside.add(fit)  # first, so that an interrupted entry can be left
+            if self._limits is None:
                 if self._controller is None:
-                    import scipy.linalg  # noqa: F401  its BLAS must be loaded to be seen
-                    from threadpoolctl import ThreadpoolController
-
-                    self._controller = ThreadpoolController()
+                    self._controller = _new_controller()
                 _take_control()
                 self._limits = self._controller.limit(limits=1, user_api="blas")
 
-    def leave(self):
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0 and self._limits is not None:
+    def leave(self, fit):
+        with undisturbed(), self._lock:
+            self._inside.discard(fit)
+            if not self._inside and self._limits is not None:
                 _take_control()
                 self._limits.restore_original_limits()
                 self._limits = None
                 _take_control()
+
+
+def _new_controller():
+    """Of the BLAS libraries that are there, scipy's among them."""
+    with undisturbed():
+        import scipy.linalg  # noqa: F401  its BLAS must be loaded to be seen
+        import scipy.sparse  # noqa: F401  a fit needs it at its end
+        from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _take_control():
@@ -125,8 +140,8 @@ _gate = _BlasGate()
 
 
 def _new_gate():
-    # A child forked in the middle of a fit inherits a count that nobody will lower,
-    # and limits that nobody will lift.
+    # A child forked in the middle of a fit inherits fits that nobody will end, and
+    # limits that nobody will lift.
     global _gate
     if _gate._limits is not None:
         _take_control()
@@ -144,8 +159,10 @@ def working(n_threads):
     crew = Crew(n_threads)
     gate = _gate
     try:
-        gate.enter()
+        gate.enter(crew)
         yield crew
     finally:
-        crew.close()
-        gate.leave()
+        try:
+            crew.close()
+        finally:
+            gate.leave(crew)
