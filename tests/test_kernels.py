@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import draw
+from conftest import INTERPRETED, draw
 
 from ncvpath import kernels
 from ncvpath.gram import empty_factor
@@ -129,6 +129,8 @@ from conftest import draw
 from ncvpath import kernels, ncvpath
 from ncvpath.penalties import ROWS
 
+pytestmark = pytest.mark.plain
+
 X, y = draw(30, 5)
 read_only = X.copy()
 read_only.flags.writeable = False
@@ -146,6 +148,7 @@ assert len(jitted) > 10 and not twice, twice
 """
 
 
+@pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 def test_every_kernel_is_compiled_once():
     """In a process of its own: other tests call kernels with types of their own."""
     run = subprocess.run(

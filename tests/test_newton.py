@@ -9,6 +9,8 @@ from ncvpath import kernels, lambda_max, ncvpath
 from ncvpath.gram import empty_factor
 from ncvpath.penalties import ROWS, Penalty
 
+pytestmark = pytest.mark.plain
+
 
 def support_problem(row, l1=0.3, seed=1):
     """A restricted problem some way from its solution, all coordinates nonzero."""
