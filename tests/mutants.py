@@ -85,7 +85,7 @@ MUTANTS = (
     Mutant(
         "violations outside the working set", "solver.py",
         "worst = np.maximum(inside, outside)", "worst = inside",
-        "tests/test_systems.py -k every_system_satisfies",
+        f"{PATH} -k exact_rounds",
     ),
     Mutant(
         "violations outside, on easy stretches", "kernels.py",
@@ -112,7 +112,7 @@ MUTANTS = (
     Mutant(
         "the working set's growth", "solver.py",
         "min(first << min(rounds - 1, 30), 2 * objecting)", "min(first, 2 * objecting)",
-        f"{SETS} -k growth",
+        f"{SETS} -k twice",
     ),
     Mutant(
         "pruning only if asked", "solver.py",
@@ -161,7 +161,7 @@ MUTANTS = (
         "Newton's curvature", "kernels.py",
         "diagonal[k] = v[j] + curvature(penalty, a, l1[j])",
         "diagonal[k] = v[j] - curvature(penalty, a, l1[j])",
-        NEWTON,
+        f"{NEWTON} -k concave_piece",
     ),
     Mutant(
         "rows that leave Newton's factor", "kernels.py",
@@ -219,7 +219,7 @@ MUTANTS = (
         "float64 sums of float32 columns", "kernels.py",
         "total += vector[i] * (column[i] - c)",
         "total += np.float32(vector[i] * (column[i] - c))",
-        "tests/test_float32.py -k exact_numbers",
+        "tests/test_float32.py -k exact_numbers and True",
     ),
     Mutant(
         "centring in sparse correlations", "kernels.py",

@@ -12,6 +12,7 @@ from ncvpath import kernels
 from ncvpath.gram import empty_factor
 from ncvpath.penalties import ROWS, Penalty
 
+pytestmark = pytest.mark.plain
 every_penalty = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 CURVATURES = (0.05, 0.3, 0.5, 1.0, 1.7)
 
@@ -128,8 +129,6 @@ import numpy as np
 from conftest import draw
 from ncvpath import kernels, ncvpath
 from ncvpath.penalties import ROWS
-
-pytestmark = pytest.mark.plain
 
 X, y = draw(30, 5)
 read_only = X.copy()

@@ -67,6 +67,17 @@ def test_one_step_solves_a_lasso_whose_signs_are_right():
     assert taken and np.abs(left[kept]).max() < 1e-12
 
 
+@pytest.mark.parametrize("row", ROWS[1:3], ids=lambda row: row.name)
+def test_one_step_solves_a_concave_piece_too(row):
+    gram, _, l1, beta, q = support_problem(row, l1=0.1)
+    gram, l1, beta, q = gram[:4, :4], l1[:4], beta[:4], q[:4]  # far from zero
+    taken, change = step(gram, Penalty(row.kind, 50.0), l1, beta, q)
+    new = beta + change
+    slope = row.slope(np.abs(new), l1, 50.0)
+    assert taken and (slope < l1).all() and (slope > 0).all()
+    np.testing.assert_allclose(q - gram @ change, np.sign(new) * slope, atol=1e-12)
+
+
 def matrix_of(factor):
     """The matrix a factor stands for, by slot."""
     size = factor.size[0]

@@ -359,6 +359,12 @@ def as_coordinates():
     return X
 
 
+def as_few_entries():
+    X = draw_sparse()[0].tocoo()
+    X.data = X.data[:-1]
+    return X
+
+
 BAD = {
     "nan": (broken(data=put(0, np.nan)), ["must be finite", "column number 0", "nan"]),
     "inf": (broken(data=put(-1, -np.inf)), ["must be finite", "number 59", "-inf"]),
@@ -369,6 +375,7 @@ BAD = {
     ),
     "a column of rows too far": (as_rows, ["from 0 to 59", "got 60"]),
     "a coordinate below zero": (as_coordinates, ["from 0 to 89", "got -1"]),
+    "coordinates without entries": (as_few_entries, ["a row and a column for each"]),
     "an indptr that falls": (broken(indptr=put(3, 10**6)), ["never falls", "1000000"]),
     "an indptr that begins late": (broken(indptr=put(0, 1)), ["indptr[0]=1"]),
     "an indptr too long": (broken(indptr=lambda a: np.append(a, a[-1])), ["length 61"]),
