@@ -92,6 +92,7 @@ def numbers_of_paths():
                 shares = [] if "ties" in name else path.coef().to_numpy().ravel()
                 yield name + kind, np.r_[shares, path.objective]
         X, y = draw(30, 8, seed=1)
+        X[:, 3] = 2.0
         for name, design in (("dense", X), ("sparse", thinned(X))):
             cv = cv_ncvpath(design, y, nfolds=3, random_state=1, nlambda=8, tol=1e-10)
             yield f"cv {name}", np.r_[cv.cve, cv.cvse, cv.null_error]
@@ -147,10 +148,19 @@ def unreachable_target():
     return np.concatenate([by_gram, dense_beta, sparse_beta])
 
 
+def subnormal_columns():
+    """Standardized columns of which the first's scale has no reciprocal."""
+    X, scale, out = np.array([1e-310, -3e-310, 2.0, 4.0]), np.ones(2), np.empty((2, 2))
+    scale[0] = 2e-310
+    kernels.copy_columns(X, np.arange(2), np.zeros(2), scale, 0, out)
+    return out.ravel()
+
+
 def all_numbers():
     """Everything that is compared, by name."""
     found = dict(numbers_of_paths())
     found["factor"] = large_factor()
+    found["subnormal"] = subnormal_columns()
     found["unreachable"] = unreachable_target()
     return found
 
