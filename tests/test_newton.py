@@ -58,6 +58,13 @@ def test_the_objective_never_rises(row):
     assert seen > 15
 
 
+def test_a_step_too_far_ends_where_the_piece_does():
+    """On MCP's concave piece the full step leads to 6, where the objective is higher."""
+    gram, l1, beta, q = np.eye(1), np.ones(1), np.array([0.5]), np.array([1.5])
+    taken, change = step(gram, Penalty(1, 1.2), l1, beta, q)
+    assert taken and beta + change == pytest.approx(1.2)
+
+
 def test_one_step_solves_a_lasso_whose_signs_are_right():
     row = ROWS[0]
     gram, penalty, l1, beta, q = support_problem(row, l1=0.01)
