@@ -59,7 +59,7 @@ def test_the_objective_never_rises(row):
 
 
 def test_a_step_too_far_ends_where_the_piece_does():
-    """On MCP's concave piece the full step leads to 6, where the objective is higher."""
+    """In the concave piece the full step leads to 6, where the objective is higher."""
     gram, l1, beta, q = np.eye(1), np.ones(1), np.array([0.5]), np.array([1.5])
     taken, change = step(gram, Penalty(1, 1.2), l1, beta, q)
     assert taken and beta + change == pytest.approx(1.2)
