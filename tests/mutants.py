@@ -216,7 +216,7 @@ MUTANTS = (
     ),
     Mutant(
         "weights that sum to one", "inputs.py",
-        "return weights / weights.sum()", "return weights", f"{BETWEEN} ratios",
+        "return weights / weights.sum()", "return weights", f"{BETWEEN} row_twice",
     ),
     Mutant(
         "float64 sums of float32 columns", "kernels.py",
