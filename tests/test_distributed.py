@@ -27,7 +27,7 @@ UNEVEN = (20, 1, 40, 29)
 @pytest.fixture(scope="module")
 def cluster():
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
     ) as running:
         yield running
 
