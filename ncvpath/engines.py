@@ -168,18 +168,12 @@ def opened(where):
     """The matrix in a file, mapped once per process."""
     arrays, offset = [], 0
     for size, dtype in zip(where.sizes, where.dtypes):
-        arrays.append(mapped(where.file, offset, size, np.dtype(dtype)))
+        mapped = np.memmap(where.file, dtype, mode="r", offset=offset, shape=(size,))
+        arrays.append(np.asarray(mapped))
         offset += arrays[-1].nbytes
     if len(arrays) == 1:
         return arrays[0].reshape(where.shape, order="F")
     return SparseColumns(*arrays, where.shape)
-
-
-def mapped(file, offset, size, dtype):
-    """An array in a file; nothing cannot be mapped."""
-    if size == 0:
-        return np.empty(0, dtype)
-    return np.asarray(np.memmap(file, dtype, mode="r", offset=offset, shape=(size,)))
 
 
 def written(X, file):

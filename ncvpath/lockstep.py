@@ -51,10 +51,10 @@ class Commons:
         """One walk after another, until none is left or one fails."""
         try:
             with self.turns:
-                while left and not self.closed:
+                while not self.closed:
                     try:
                         k, walk = left.popleft()
-                    except IndexError:  # somebody was faster
+                    except IndexError:  # none is left
                         break
                     try:
                         outcomes[k] = walk()

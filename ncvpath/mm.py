@@ -44,6 +44,8 @@ def minimise(problem, state, lam, limits, work):
             return Status.ITSELF if alone else Status.CONVERGED, worst, work
         if status is Status.MAX_EPOCHS or missed > 0.5 * limits.tol:
             return status, worst, work
+        # A lasso that touches at its own solution violates what the problem does, so
+        # that this has been met above, but for rounding: there must be an end to that.
         if np.array_equal(before, state.beta):
             at_rounding = problem.is_rounding(worst, state.beta)
             return Status.ROUNDING if at_rounding else Status.STALLED, worst, work

@@ -1,10 +1,20 @@
 """Small problems that many tests share."""
 
+import os
+
 import matplotlib
 import numpy as np
 import pytest
 
 matplotlib.use("Agg")
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+
+
+def pytest_configure(config):
+    """Interpreted kernels warn where compiled ones have inf or NaN without a word."""
+    if INTERPRETED:
+        quiet = "ignore:.* encountered in scalar:RuntimeWarning"
+        config.addinivalue_line("filterwarnings", quiet)
 
 
 def draw(n, p, seed=0, nonzero=4, noise=1.0):

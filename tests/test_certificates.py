@@ -142,8 +142,11 @@ def test_bounds_hold_for_residuals_the_path_never_meets():
         certificates.learn(r)
     Z = (X.astype(np.longdouble) - design.center) / design.scale
     skipped = 0
-    for size in np.repeat(10.0 ** np.arange(-16, 1), 5):
-        r = rng.standard_normal(3) @ base + size * rng.standard_normal(50)
+    for turn, size in enumerate(np.repeat(10.0 ** np.arange(-16, 1), 6)):
+        # What is new about a residual may point anywhere, or right at a feature.
+        at_feature = Z[:, turn].astype(float)
+        new = at_feature if turn % 2 else rng.standard_normal(50)
+        r = rng.standard_normal(3) @ base + size * new
         truth = np.abs(Z.T @ (weights * r))
         l1 = (truth * (1 + rng.choice([-1e-13, 1e-13, 1e-3, 0.1], 200))).astype(float)
         estimate, slack = certificates._estimate(Plain(r))

@@ -18,6 +18,7 @@ import pytest
 
 from ncvpath import cv_ncvpath, load_diabetes, ncvpath
 from ncvpath.__main__ import main
+from ncvpath.report import MOST_ROWS
 
 X, Y = load_diabetes()
 DATA = pd.concat([X, Y], axis=1).iloc[:80]
@@ -192,6 +193,31 @@ def test_text_files_of_many_kinds_are_read(file, write, options):
     np.testing.assert_allclose(stored(), space["path"].coef(), rtol=1e-12)
 
 
+def test_the_python_in_the_report_knows_the_charset():
+    named = DATA.rename(columns={"age": "\xe4lter"})
+    named.to_csv("named.csv", index=False, encoding="latin-1")
+    fit("--charset", "latin-1", file="named.csv")
+    space = {}
+    exec(code_in(report()), space)
+    np.testing.assert_allclose(stored(), space["path"].coef(), rtol=1e-12)
+    assert "\xe4lter" in space["path"].feature_names
+
+
+def test_long_lists_are_cut_and_say_so(capsys):
+    rng = np.random.default_rng(1)
+    wide = pd.DataFrame(rng.standard_normal((90, 60))).add_prefix("x")
+    wide["y"], wide["same"] = wide.sum(axis=1), 1.0
+    wide.to_csv("wide.csv", index=False)
+    fit("--penalty", "lasso", "--lambda-min-ratio", "1e-4", response="y",
+        file="wide.csv")
+    size = len(pd.read_csv("ncvpath-results/selected.csv"))
+    assert size == 61
+    assert f"and {size - 20} more in selected.csv" in capsys.readouterr().out
+    html = report()
+    assert f"{size - 1 - MOST_ROWS} more are in selected.csv" in html
+    assert "Constant, so without effect: same." in html
+
+
 def test_parquet_is_read():
     pytest.importorskip("pyarrow")
     MIXED.drop(columns=["id"]).assign(
@@ -201,6 +227,14 @@ def test_parquet_is_read():
     space = {}
     exec(code_in(report()), space)
     np.testing.assert_allclose(stored(), space["path"].coef(), rtol=1e-12)
+
+
+def test_a_response_that_is_neither_numbers_nor_text_is_named_by_type(capsys):
+    pytest.importorskip("pyarrow", reason="needs the extra [parquet]")
+    dated = DATA.assign(day=pd.Timestamp("2020-01-01"))
+    dated.to_parquet("dated.parquet")
+    said = refused(capsys, ["dated.parquet", "--response", "day"])
+    assert "must be a column of numbers; 'day' has type datetime64" in said
 
 
 def test_missing_rows_are_left_out_on_request():

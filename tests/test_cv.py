@@ -4,9 +4,16 @@ import json
 import os
 import pickle
 import threading
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -25,6 +32,7 @@ from ncvpath import (
     lockstep,
     ncvpath,
 )
+from ncvpath.cv import warn_if_unconverged
 
 FOLDER = Path(__file__).parent / "reference"
 REFERENCES = sorted(file.stem for file in FOLDER.glob("cv*-gaussian_*.json"))
@@ -404,6 +412,45 @@ def test_any_executor_will_do(data, labels, here):
     same(cv_ncvpath(*data, folds=labels, executor=Remote(), **OPTIONS), here)
 
 
+class Early(Executor):
+    """Its second task fails before the first has begun."""
+
+    def __init__(self):
+        self.futures = []
+
+    def submit(self, *_):
+        self.futures.append(Future())
+        if len(self.futures) == 2:
+            self.futures[1].set_exception(ValueError("too bad"))
+        return self.futures[-1]
+
+
+def test_the_fold_that_failed_is_named_though_others_have_not_begun(data, labels):
+    executor = Early()
+    with pytest.raises(ValueError, match=r"in fold 1 \(from 0\): too bad"):
+        cv_ncvpath(*data, folds=labels, executor=executor, **OPTIONS)
+    assert executor.futures[0].cancelled()
+
+
+def test_an_engine_that_breaks_between_tasks_is_named(data, labels):
+    class Broken(Early):
+        def submit(self, *_):
+            if self.futures:
+                raise BrokenExecutor("gone")
+            return super().submit()
+
+    with pytest.raises(RuntimeError, match=r"fold 1 \(from 0\) failed: .*gone"):
+        cv_ncvpath(*data, folds=labels, executor=Broken(), **OPTIONS)
+
+
+def test_a_fold_that_fails_in_this_process_is_named(data):
+    X, y = data
+    X = X * (np.arange(60) < 30)[:, None]
+    pairs = [(np.arange(20), np.arange(20, 30)), (np.arange(30, 60), np.arange(30))]
+    with pytest.raises(ValueError, match=r"in fold 1 \(from 0\): lambda_max"):
+        cv_ncvpath(X, y, folds=pairs)
+
+
 def test_an_interrupt_ends_all_folds_soon(data, labels, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
@@ -424,6 +471,17 @@ def test_convergence_inside_folds_is_reported_once(data, labels):
     message = str(caught[0].message)
     assert f"{(~cv.converged).sum()} of 50 fits in folds 0, 1, 2, 3, 4" in message
     assert cv.converged.shape == (5, 10) and not cv.converged.all()
+
+
+@pytest.mark.parametrize("path, folds, words", [
+    ([True, False], [[True, True]], "^1 of 2 lambdas of the full fit did not"),
+    ([True, True], [[True, True], [False, False]], "^2 of 4 fits in folds 1 did not"),
+])
+def test_the_warning_names_path_and_folds_where_each_failed(path, folds, words):
+    fit = SimpleNamespace(converged=np.array(path), tol=1e-6)
+    curve = SimpleNamespace(path=fit, converged=np.array(folds), reasons={"why"})
+    with pytest.warns(ConvergenceWarning, match=words):
+        warn_if_unconverged(curve)
 
 
 def test_a_fold_stopped_by_dfmax_shortens_the_curve(data, labels):
@@ -448,6 +506,7 @@ def test_progress_is_one_bar(data, labels, capsys):
     (dict(folds=np.r_[np.ones(30, int), np.full(30, 3)]), "fold"),
     (dict(folds=[(np.arange(40), np.arange(30, 60))]), "overlap"),
     (dict(groups=np.arange(60) // 30, nfolds=5), "groups must"),
+    (dict(folds=np.arange(60) // 30, weights=np.arange(60) // 30), "fold 1.*has none"),
     (dict(measure="r2"), "measure must be"),
     (dict(executor="threads"), "executor must be"),
     (dict(keep="yes"), "keep must be"),

@@ -325,6 +325,14 @@ def test_lambda_zero_and_worse_than_null_do_not_spoil_the_map():
     assert plot(cv, kind="grid").collections[0].norm.vmax == shown.max()
 
 
+def test_a_map_of_a_single_lambda_has_a_cell_around_it():
+    cv = result(**ONE_VARIES["gamma"])
+    only = cv.grid["lambda"].max()
+    cv.grid = cv.grid[cv.grid["lambda"] == only]
+    left, right = sorted(plot(cv, kind="grid").get_xlim())
+    assert left < only < right
+
+
 def test_a_map_against_lambda_needs_one_above_zero():
     cv = result(**ONE_VARIES["gamma"])
     cv.grid["lambda"] = 0.0

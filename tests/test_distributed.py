@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import sys
 
 import numpy as np
 import oracle
@@ -13,7 +14,7 @@ from ncvpath import blocks, cv_ncvpath, ncvpath
 from ncvpath.blocks import BlockedMatrix
 from ncvpath.columns import Columns
 from ncvpath.design import make_design
-from ncvpath.distributed import DaskColumns, kept_there
+from ncvpath.distributed import DaskColumns, current_client, kept_there
 from ncvpath.penalties import ROWS
 from ncvpath.threads import Crew
 
@@ -237,3 +238,8 @@ def test_bits_do_not_depend_on_where_they_are_computed():
         for source in sources
     )
     np.testing.assert_array_equal(disk, cluster)
+
+
+def test_without_distributed_there_is_no_cluster_to_ask(monkeypatch):
+    monkeypatch.delitem(sys.modules, "distributed", raising=False)
+    assert current_client() is None

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import draw
+from conftest import INTERPRETED, draw
 
 from ncvpath import kernels
 from ncvpath.gram import empty_factor
 from ncvpath.penalties import ROWS, Penalty
 
+pytestmark = pytest.mark.plain
 every_penalty = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 CURVATURES = (0.05, 0.3, 0.5, 1.0, 1.7)
 
@@ -146,6 +147,7 @@ assert len(jitted) > 10 and not twice, twice
 """
 
 
+@pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 def test_every_kernel_is_compiled_once():
     """In a process of its own: other tests call kernels with types of their own."""
     run = subprocess.run(

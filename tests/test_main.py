@@ -1,5 +1,7 @@
 """The command line, as a new user starts it, and the report on versions."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -138,3 +140,9 @@ def test_a_package_that_is_missing_is_said_to_be_missing(capsys, monkeypatch):
 def test_version(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"ncvpath {package.__version__}\n"
+
+
+def test_output_may_go_to_a_stream_that_is_no_file():
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert main(["--version"]) == 0
+    assert printed.getvalue() == f"ncvpath {package.__version__}\n"

@@ -9,6 +9,8 @@ from ncvpath import kernels, lambda_max, ncvpath
 from ncvpath.gram import empty_factor
 from ncvpath.penalties import ROWS, Penalty
 
+pytestmark = pytest.mark.plain
+
 
 def support_problem(row, l1=0.3, seed=1):
     """A restricted problem some way from its solution, all coordinates nonzero."""
@@ -56,6 +58,13 @@ def test_the_objective_never_rises(row):
     assert seen > 15
 
 
+def test_a_step_too_far_ends_where_the_piece_does():
+    """In the concave piece the full step leads to 6, where the objective is higher."""
+    gram, l1, beta, q = np.eye(1), np.ones(1), np.array([0.5]), np.array([1.5])
+    taken, change = step(gram, Penalty(1, 1.2), l1, beta, q)
+    assert taken and beta + change == pytest.approx(1.2)
+
+
 def test_one_step_solves_a_lasso_whose_signs_are_right():
     row = ROWS[0]
     gram, penalty, l1, beta, q = support_problem(row, l1=0.01)
@@ -63,6 +72,17 @@ def test_one_step_solves_a_lasso_whose_signs_are_right():
     left = q - gram @ change - np.sign(beta) * l1
     kept = beta + change != 0
     assert taken and np.abs(left[kept]).max() < 1e-12
+
+
+@pytest.mark.parametrize("row", ROWS[1:3], ids=lambda row: row.name)
+def test_one_step_solves_a_concave_piece_too(row):
+    gram, _, l1, beta, q = support_problem(row, l1=0.1)
+    gram, l1, beta, q = gram[:4, :4], l1[:4], beta[:4], q[:4]  # far from zero
+    taken, change = step(gram, Penalty(row.kind, 50.0), l1, beta, q)
+    new = beta + change
+    slope = row.slope(np.abs(new), l1, 50.0)
+    assert taken and (slope < l1).all() and (slope > 0).all()
+    np.testing.assert_allclose(q - gram @ change, np.sign(new) * slope, atol=1e-12)
 
 
 def matrix_of(factor):

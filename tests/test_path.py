@@ -60,6 +60,18 @@ def test_hidden_lambdas_lead_to_the_first_and_stop_above_it():
     assert approach(1.0, 0.0, 0.05, 100)[-1] > 0.001
 
 
+@pytest.mark.parametrize("solver", ["cd", "bcd", "gist"])
+@pytest.mark.parametrize("working_set", ["fireworks", "maxvc"])
+def test_nobody_outside_objects_after_exact_rounds(wide, solver, working_set):
+    X, y = wide
+    path = ncvpath(
+        X, y, penalty="lasso", lambdas=0.2 * lambda_max(X, y), warm_up=False,
+        inexact=False, n_added=2, solver=solver, working_set=working_set,
+    )
+    assert path.work["rounds"][0] > 1
+    assert Problem(X, y, penalty="lasso").violations(path).max() <= 1.01e-6
+
+
 def test_a_cold_start_is_possible_and_satisfies_fermat(wide):
     X, y = wide
     lam = 0.3 * lambda_max(X, y)

@@ -6,6 +6,8 @@ import pytest
 from ncvpath import kernels, penalties
 from ncvpath.penalties import ROWS, Penalty, shaped
 
+pytestmark = pytest.mark.plain
+
 GRID = np.linspace(1e-3, 6, 4001)
 L1 = 0.7
 # Where the pieces of a penalty meet, in multiples of l1.

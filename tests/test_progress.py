@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ncvpath import load_diabetes, ncvpath
+from ncvpath.progress import Bar
 
 X, Y = load_diabetes()
 
@@ -55,6 +56,15 @@ def test_the_plain_line_shows_every_lambda(monkeypatch, capsys):
 def test_the_line_is_ended_when_the_path_ends(kind, keywords, capsys):
     ncvpath(X, Y, nlambda=7, progress=True, **keywords)
     assert capsys.readouterr().err.endswith("\n")
+
+
+def test_a_task_that_ends_after_the_bar_is_not_shown(kind, capsys):
+    with Bar(True) as bar:
+        bar.expect(3)
+        bar.tick()
+    shown = capsys.readouterr().err
+    bar.tick()
+    assert counts(kind, shown)[-1] == (1, 3) and capsys.readouterr().err == ""
 
 
 def test_progress_does_not_change_the_path(kind, capsys):

@@ -1,6 +1,7 @@
 """NcvPath: the questions one asks a path, and how it is kept."""
 
 import base64
+import copy
 import dataclasses
 import io
 import json
@@ -671,6 +672,12 @@ def test_a_stored_path_asks_for_the_data_when_residuals_need_them(way, path, tmp
     np.testing.assert_array_equal(back.predict(FRAME), path.predict(FRAME))
 
 
+def test_a_copy_keeps_the_data(path):
+    again = copy.copy(path)
+    assert again is not path and again.X is path.X
+    np.testing.assert_array_equal(again.residuals(which=3), path.residuals(which=3))
+
+
 def test_pickles_and_files_do_not_grow_with_the_data():
     X, y, _ = simulate(4000, 5, nonzero=2, random_state=1)
     path, stream = ncvpath(X, y, nlambda=3), io.BytesIO()
@@ -745,6 +752,11 @@ TAMPERED = {
     "with too few names": lambda a: dict(feature_names=a["feature_names"][:3]),
     "with too few factors": lambda a: dict(penalty_factor=np.ones(2)),
     "with lambdas as text": lambda a: dict(lambdas=a["lambdas"].astype(str)),
+    "with too few counts": lambda a: dict(work_epochs=a["work_epochs"][:5]),
+    "with counts as text": lambda a: dict(work_epochs=a["work_epochs"].astype(str)),
+    "with too few weights": lambda a: dict(weights=np.ones(3)),
+    "with coefficients as text": lambda a: dict(beta_data=a["beta_data"].astype(str)),
+    "with whole coefficients": lambda a: dict(beta_data=a["beta_data"].astype(int)),
     "with features that are not there": lambda a: dict(
         beta_indices=a["beta_indices"] + 100
     ),

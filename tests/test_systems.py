@@ -306,3 +306,14 @@ def test_majorization_at_lambda_zero_is_least_squares(way):
     A = np.column_stack([np.ones(60), X])
     expected = np.linalg.lstsq(A, y, rcond=None)[0]
     np.testing.assert_allclose(path.coef(which=1), expected, atol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore:.*did not reach tol")
+@pytest.mark.parametrize("off, words", [(1.0, "progress stopped"), (1e-13, "rounding")])
+def test_majorization_that_no_longer_moves_ends(monkeypatch, off, words):
+    """Were the two measures of a violation ever at odds, it would go on for ever."""
+    X, y = draw(60, 12, seed=1)
+    monkeypatch.setattr(mm, "survey", lambda problem, state: (off, off, 1.0))
+    path = ncvpath(X, y, solver="mm-prox", nlambda=4, tol=1e-14 if off < 1 else 1e-6)
+    assert all(words in status for status in path.status[1:])
+    assert path.work["majorizations"].max() < 1000

@@ -287,3 +287,11 @@ class TestFork:
             fits = [pool.submit(fit) for _ in range(4)]
             assert answer_of_a_forked_child() == serial
             assert {bits(one.result(timeout=60)) for one in fits} == {serial}
+
+
+def test_without_a_say_on_cores_all_are_used(monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    assert available_cores() == 7
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert available_cores() == 1

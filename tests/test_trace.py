@@ -96,6 +96,9 @@ def test_it_survives_files_and_pickles(recorded, tmp_path):
 
 SPOILT = {
     "rounds of step are not": lambda rounds: rounds | {"step": np.zeros(1)},
+    "rounds of violation are not numbers": lambda rounds: (
+        rounds | {"violation": rounds["violation"].astype(str)}
+    ),
     "rounds belong to other lambdas": lambda rounds: (
         rounds | {"which": rounds["which"] + 1}
     ),

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from conftest import draw
 
-from ncvpath import kernels, ncvpath
+from ncvpath import kernels, lambda_max, ncvpath
 from ncvpath.penalties import Penalty
 from ncvpath.working_set import default_n_added, first_set, nearest_slabs
+
+pytestmark = pytest.mark.plain
 
 
 def step_of(u, f, l1, outside):
@@ -54,7 +57,7 @@ def test_step_is_zero_at_a_boundary_and_safe_when_u_equals_f():
 def test_survey_measures_violations_inside_and_outside():
     factor = np.array([1.0, 1.0, 1.0, np.inf, 0.0])
     beta = np.array([2.0, 0.0, 0.0, 0.0, 0.0])
-    u = np.array([0.7, 1.4, 0.2, 9.0, -0.3])
+    u = np.array([0.7, 1.4, 0.2, 9.0, -0.2])
     member = np.array([True, False, False, False, True])
     inside, outside, step = kernels.survey(
         Penalty(0, 0.0), factor, factor, 1.0, 0.1, beta, u + 0.1 * beta, member,
@@ -87,6 +90,28 @@ def test_strong_rule_marks_penalised_features_above_the_cut():
     member = np.array([False, False, False, False, False, True])
     assert kernels.mark_strong(factor, 0.8, u, member) == 2
     assert list(member) == [True, True, False, False, False, True]
+
+
+@pytest.mark.parametrize("penalty, growth", [("lasso", 1.0), ("MCP", 1.5)])
+@pytest.mark.parametrize("record", [False, True], ids=["easy stretches", "solver"])
+def test_strong_features_are_those_that_may_enter_at_that_pace(penalty, growth, record):
+    X, y = draw(60, 90, seed=5)
+    path = ncvpath(X, y, penalty=penalty, nlambda=30, n_added=90, record=record)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    beta = path.beta.toarray() * X.std(axis=0)[:, None]
+    size = np.abs(Z.T @ (y[:, None] - y.mean() - Z @ beta)) / 60
+    before, now = path.lambdas[:-1], path.lambdas[1:]
+    strong = (size[:, :-1] >= now + growth * (now - before)) & (beta[:, :-1] == 0)
+    assert path.work["strong"][1:].tolist() == strong.sum(axis=0).tolist()
+    assert strong.sum() > 10
+
+
+def test_twice_as_many_join_in_each_further_round():
+    X, y = draw(40, 400, seed=2, nonzero=20)
+    path = ncvpath(X, y, penalty="lasso", lambdas=0.02 * lambda_max(X, y), prune=False,
+                   warm_up=False, record=True)
+    sizes = path.trace["working_set"].to_numpy()
+    assert sizes[:4].tolist() == [10, 20, 40, 80] and sizes[-1] < 200
 
 
 def test_on_a_coarse_grid_the_strong_set_stays_small(wide):

@@ -1,0 +1,355 @@
+"""Break one key line at a time, and see a test fail for each.
+
+    python tests/mutants.py            every mutant, some minutes
+    python tests/mutants.py ridge fold those whose name has one of these words
+
+Each mutant is applied to a copy of the package whose kernels are interpreted: compiling
+them anew for each would take longer than the tests. Exit code 1 if a mutant survives.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+# Seconds after which a mutant has shown that something is wrong.
+PATIENCE = 600
+
+
+class Mutant(NamedTuple):
+    """A line that matters, what it is changed to, and the tests that should notice."""
+
+    name: str
+    file: str
+    old: str  # once in the file
+    new: str
+    tests: str  # arguments of pytest
+
+
+KERNELS, NEWTON = "tests/test_kernels.py", "tests/test_newton.py"
+FERMAT = "tests/test_fermat.py -k tall"
+CV, SPARSE = "tests/test_cv.py", "tests/test_sparse.py"
+PATH, RESULTS = "tests/test_path.py", "tests/test_results.py"
+SETS = "tests/test_working_set.py"
+BETWEEN = "tests/test_equivariance.py -k"
+ERRORS = f"{CV} -k errors_are_means"
+
+MUTANTS = (
+    Mutant(
+        "ridge in a sweep", "kernels.py",
+        "q[j] -= change * (v[j] - row[j])", "q[j] += change * (v[j] - row[j])",
+        f"{KERNELS} -k descents_reach",
+    ),
+    Mutant(
+        "ridge in the working set's gradient", "kernels.py",
+        "correlation[j] - l2[k] * b[k]", "correlation[j] + l2[k] * b[k]", FERMAT,
+    ),
+    Mutant(
+        "ridge in the objective", "kernels.py",
+        "total += 0.5 * ridge * ridge_factor[j] * b * b",
+        "total += ridge * ridge_factor[j] * b * b", FERMAT,
+    ),
+    Mutant(
+        "ridge in the measured violation", "kernels.py",
+        "        u = correlation[j] - ridge * ridge_factor[j] * beta[j]\n        met",
+        "        u = correlation[j]\n        met", f"{SETS} -k survey",
+    ),
+    Mutant(
+        "FireWorks' step", "kernels.py",
+        "(l1 - f) / (abs(u) - f)", "(l1 - f) / abs(u)", f"{SETS} -k step",
+    ),
+    Mutant(
+        "who blocks the step", "working_set.py",
+        "size = max(n_added, np.count_nonzero(blocking))", "size = n_added",
+        f"{SETS} -k blocking",
+    ),
+    Mutant(
+        "distances from slabs", "working_set.py",
+        "distance = np.where(blocking, 0.0, distance / length)",
+        "distance = np.where(blocking, 0.0, distance)", f"{SETS} -k length",
+    ),
+    Mutant(
+        "the certificate's bound", "kernels.py",
+        "elif not size + slack * length[j] <= l1:", "elif not size <= l1:",
+        "tests/test_certificates.py -k bounds_hold",
+    ),
+    Mutant(
+        "what the references leave", "certificates.py",
+        "left = np.sqrt(weights @ rest**2) * (1 + self.rounding)",
+        "left = 0.5 * np.sqrt(weights @ rest**2)",
+        "tests/test_certificates.py -k bounds_hold",
+    ),
+    Mutant(
+        "violations outside the working set", "solver.py",
+        "worst = np.maximum(inside, outside)", "worst = inside",
+        f"{PATH} -k exact_rounds",
+    ),
+    Mutant(
+        "violations outside, on easy stretches", "kernels.py",
+        "worst = larger(inside, outside)", "worst = inside",
+        "tests/test_fermat.py -k wide",
+    ),
+    Mutant(
+        "NaN among violations", "kernels.py",
+        "return a if b <= a or a != a else b", "return b if b > a else a",
+        f"{KERNELS} -k nan",
+    ),
+    Mutant(
+        "the strong rule", "kernels.py",
+        "cut = alpha * (lambdas[done] + growth * (lambdas[done] - lam))",
+        "cut = alpha * (lambdas[done] - growth * (lambdas[done] - lam))",
+        f"{SETS} -k strong",
+    ),
+    Mutant(
+        "the strong rule of the solver", "solver.py",
+        "cut = problem.alpha * (lam + problem.growth * (lam - state.lam))",
+        "cut = problem.alpha * (lam - problem.growth * (lam - state.lam))",
+        f"{SETS} -k strong",
+    ),
+    Mutant(
+        "the working set's growth", "solver.py",
+        "min(first << min(rounds - 1, 30), 2 * objecting)", "min(first, 2 * objecting)",
+        f"{SETS} -k twice",
+    ),
+    Mutant(
+        "pruning only if asked", "solver.py",
+        "if limits.prune and rounds < last:", "if rounds < last:",
+        "tests/test_systems.py -k unless_pruned",
+    ),
+    Mutant(
+        "unpenalised features and lambda_max", "problem.py",
+        "penalised = (factor > 0) & (factor < np.inf)", "penalised = factor < np.inf",
+        f"{PATH} -k null_model",
+    ),
+    Mutant(
+        "MCP's threshold", "kernels.py",
+        "return (z - l1) / (v - 1.0 / g)", "return (z - l1) / (v + 1.0 / g)",
+        f"{KERNELS} -k threshold",
+    ),
+    Mutant(
+        "where MCP becomes flat", "kernels.py",
+        "if penalty.kind == MCP and z <= g * l1 * v:",
+        "if penalty.kind == MCP and z <= g * l1:", f"{KERNELS} -k threshold",
+    ),
+    Mutant(
+        "where SCAD bends", "kernels.py",
+        "z > l1 * (1.0 + v)", "z > l1 * (2.0 + v)", f"{KERNELS} -k threshold",
+    ),
+    Mutant(
+        "capped's straight piece", "kernels.py",
+        "near = min(max((z - l1) / v, 0.0), g * l1)", "near = 0.0",
+        f"{KERNELS} -k threshold",
+    ),
+    Mutant(
+        "capped's flat piece", "kernels.py",
+        "far = max(z / v, g * l1)", "far = g * l1", f"{KERNELS} -k threshold",
+    ),
+    Mutant(
+        "logsum's root", "kernels.py",
+        "return (root - half) / v", "return max(-root - half, 0.0) / v",
+        f"{KERNELS} -k threshold",
+    ),
+    Mutant(
+        "logsum's shape", "penalties.py",
+        "gamma * response_sd if row.tied_to_y else gamma", "gamma",
+        "tests/test_penalties.py",
+    ),
+    Mutant(
+        "Newton's curvature", "kernels.py",
+        "diagonal[k] = v[j] + curvature(penalty, a, l1[j])",
+        "diagonal[k] = v[j] - curvature(penalty, a, l1[j])",
+        f"{NEWTON} -k concave_piece",
+    ),
+    Mutant(
+        "rows that leave Newton's factor", "kernels.py",
+        "left = cosine[k] * left - sine[k] * row[k + 1]",
+        "left = cosine[k] * left + sine[k] * row[k + 1]", f"{NEWTON} -k come_and_go",
+    ),
+    Mutant(
+        "steps that raise the objective", "kernels.py",
+        "if rise <= ROUNDING * height:", "if True:", f"{NEWTON} -k too_far",
+    ),
+    Mutant(
+        "proximal steps that do not descend", "gist.py",
+        "gained > slack - 0.5 * SIGMA * t * square and t < RANGE * steepest", "False",
+        "tests/test_systems.py -k gist_lowers",
+    ),
+    Mutant(
+        "the majorizing lasso", "mm.py",
+        "factor[support] = slope(a, l1, problem.penalty.shape) / level",
+        "factor[support] = factor[support]",
+        "tests/test_systems.py -k same_objective and prox",
+    ),
+    Mutant(
+        "convex_min", "convexity.py", "+= l2 - k", "+= k - l2", f"{PATH} -k convex_min",
+    ),
+    Mutant(
+        "the grid's direction", "grid.py",
+        "np.geomspace(top, ratio * top, nlambda)",
+        "np.geomspace(ratio * top, top, nlambda)", f"{PATH} -k grid",
+    ),
+    Mutant(
+        "dfmax", "walk.py",
+        "settings.dfmax is not None and df > settings.dfmax",
+        "settings.dfmax is not None and df >= settings.dfmax", f"{RESULTS} -k dfmax",
+    ),
+    Mutant(
+        "coefficients on the user's scale", "design.py",
+        "coefficients = beta / self.scale[features]",
+        "coefficients = beta * self.scale[features]", "tests/test_design.py -k users",
+    ),
+    Mutant(
+        "the intercept", "design.py",
+        "response_mean - self.center[features] @ coefficients",
+        "response_mean + self.center[features] @ coefficients",
+        "tests/test_design.py -k users",
+    ),
+    Mutant(
+        "the spread of a column", "kernels.py",
+        "total += weights[i] * ((column[i] - mean) / top) ** 2",
+        "total += weights[i] * (column[i] / top) ** 2", "tests/test_design.py",
+    ),
+    Mutant(
+        "weights that sum to one", "inputs.py",
+        "return weights / weights.sum()", "return weights", f"{BETWEEN} row_twice",
+    ),
+    Mutant(
+        "float64 sums of float32 columns", "kernels.py",
+        "total += vector[i] * (column[i] - c)",
+        "total += np.float32(vector[i] * (column[i] - c))",
+        "tests/test_float32.py -k exact_numbers and True",
+    ),
+    Mutant(
+        "centring in sparse correlations", "kernels.py",
+        "out[m, k] = total - (c - shift) * sums[m]", "out[m, k] = total",
+        f"{SPARSE} -k operations",
+    ),
+    Mutant(
+        "centring in sparse products", "sparse.py",
+        "out -= np.outer(self._left(rows, center), self._left(columns, center))",
+        "out -= 0.0", f"{SPARSE} -k operations",
+    ),
+    Mutant(
+        "centring in sparse residuals", "kernels.py",
+        "lift += step * (center[j] - shift)", "lift -= step * (center[j] - shift)",
+        f"{SPARSE} -k operations",
+    ),
+    Mutant(
+        "means of folds", "kernels.py",
+        "shift = -total / left if intercept", "shift = total / left if intercept",
+        f"{CV} -k training_rows",
+    ),
+    Mutant(
+        "centring in a fold's products", "fold_fits.py",
+        "out -= np.outer(shift, shift)", "out += np.outer(shift, shift)",
+        f"{CV} -k share_its_products",
+    ),
+    Mutant(
+        "weights of a fold", "fold_fits.py",
+        "    weights /= weights.sum()\n", "", f"{CV} -k training_rows",
+    ),
+    Mutant(
+        "the null error", "cv.py",
+        "center = data.weights @ data.y if path.has_intercept else 0.0",
+        "center = data.y.mean() if path.has_intercept else 0.0", ERRORS,
+    ),
+    Mutant(
+        "between folds, in cvse", "cv.py",
+        "    variance += share @ np.square(fold_errors - cve)\n", "", ERRORS,
+    ),
+    Mutant(
+        "the 1-SE rule", "cv.py",
+        "best.cve[lowest] + best.cvse[lowest]", "best.cve[lowest]",
+        f"{CV} -k two_rules",
+    ),
+    Mutant(
+        "BIC's log n", "criteria.py",
+        "return np.log(path.n) * parameters(path)", "return 2 * parameters(path)",
+        f"{RESULTS} -k criteria",
+    ),
+    Mutant(
+        "EBIC's count of models", "criteria.py",
+        "- gammaln(p - df + 1))", "+ gammaln(p - df + 1))", f"{RESULTS} -k criteria",
+    ),
+    Mutant(
+        "selected() on the log scale", "results.py",
+        "np.argmin(np.abs(np.log(self.lambdas) - np.log(lam)))",
+        "np.argmin(np.abs(self.lambdas - lam))", f"{RESULTS} -k log_scale",
+    ),
+)
+
+
+def copy_to(folder):
+    """The package and its tests, and what the tests import."""
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    leave = shutil.ignore_patterns("__pycache__")
+    for name in ("ncvpath", "tests", "benchmarks"):
+        shutil.copytree(ROOT / name, folder / name, ignore=leave)
+
+
+def run_tests(folder, tests):
+    """Pytest on the copy: exit code, and the first failing test or what was said."""
+    own = {
+        "NUMBA_DISABLE_JIT": "1", "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg",
+        "PYTHONPATH": str(folder),
+    }
+    files, _, words = tests.partition(" -k ")
+    chosen = ["-k", words] if words else []
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "--tb=no",
+             *files.split(), *chosen],
+            cwd=folder, env=os.environ | own, text=True, capture_output=True,
+            timeout=PATIENCE,
+        )
+    except subprocess.TimeoutExpired:
+        return 1, f"nothing after {PATIENCE} seconds"
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    return done.returncode, failed[1] if failed else done.stdout + done.stderr
+
+
+def survives(folder, mutant):
+    """Whether the mutant's tests pass; prints what they found."""
+    file = folder / "ncvpath" / mutant.file
+    text = file.read_text()
+    if text.count(mutant.old) != 1:
+        print(f"STALE     {mutant.name}: {mutant.file} must have this once:")
+        print(mutant.old)
+        return True
+    file.write_text(text.replace(mutant.old, mutant.new))
+    try:
+        code, said = run_tests(folder, mutant.tests)
+    finally:
+        file.write_text(text)
+    caught = code == 1
+    word = "caught" if caught else "SURVIVED" if code == 0 else f"pytest: {code}"
+    print(f"{word:9} {mutant.name}: {said.strip()}", flush=True)
+    return not caught
+
+
+def main(words):
+    """Try the mutants; the exit code."""
+    chosen = [
+        mutant for mutant in MUTANTS
+        if not words or any(word in mutant.name for word in words)
+    ]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        copy_to(folder)
+        for tests in sorted({mutant.tests for mutant in chosen}):
+            code, said = run_tests(folder, tests)
+            if code != 0:
+                print(f"{tests} must pass before anything is broken:\n{said}")
+                return 1
+        alive = [mutant.name for mutant in chosen if survives(folder, mutant)]
+    print(f"{len(chosen) - len(alive)} of {len(chosen)} mutants caught")
+    return 1 if alive else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
