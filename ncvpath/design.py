@@ -84,7 +84,8 @@ class Design:
     def residual(self, response, features, beta):
         """The response minus X_A beta."""
         out = response.copy()
-        steps = beta / self.scale[features]
+        with np.errstate(over="ignore"):  # of coefficients that run away
+            steps = beta / self.scale[features]
         self.matrix.subtract(features, self.center, steps, out)
         out[self.weights == 0] = 0.0  # rows that do not count, whatever they hold
         return out

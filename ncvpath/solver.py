@@ -119,8 +119,8 @@ def solve(problem, state, lam, limits, work):
             status = Status.ROUNDING if at_rounding else Status.STALLED
             break
     if status is not Status.CONVERGED:
-        if not (np.isnan(worst) or objective(problem, state.fit, lam) <= height):
-            return_to(problem, state, origin)
+        if not np.isnan(worst):
+            take_back(problem, state, lam, origin, height)
         worst = measure_all(problem, state, work)
         status = Status.CONVERGED if worst <= limits.tol else status
     return status, worst, work
@@ -206,12 +206,18 @@ def know_members(state, work):
         work.checked += touched
 
 
+def fitted(problem, state):
+    """The fit of beta as it stands."""
+    features = ((state.beta != 0) | problem.free).nonzero()[0]
+    return Fit(
+        problem.design, problem.response, state.beta, features, state.fit.anchor,
+        state.gram,
+    )
+
+
 def refresh(problem, state, limits, work):
     """Correlations anew from beta, so that no rounding piles up."""
-    state.fit = Fit(
-        problem.design, problem.response, state.beta, state.member.nonzero()[0],
-        state.fit.anchor, state.gram,
-    )
+    state.fit = fitted(problem, state)
     level, _ = problem.units(state.lam)
     look = state.certificates.look(
         state.fit, state.member, problem.factor, level, limits.tol
@@ -237,14 +243,15 @@ def objective(problem, fit, lam):
         return problem.objective(fit.mean_square, lam, fit.support, fit.beta)
 
 
-def return_to(problem, state, origin):
-    """Take back all steps at a lambda: by rounding alone they led upwards."""
+def take_back(problem, state, lam, origin, height):
+    """Undo all steps since `origin`, if rounding has led them above its `height`."""
+    if objective(problem, state.fit, lam) <= height:
+        return
     state.beta[:] = 0.0
     state.beta[origin.support] = origin.beta
-    state.fit = Fit(
-        problem.design, problem.response, state.beta, origin.support, origin.anchor,
-        state.gram,
-    )
+    state.fit = fitted(problem, state)
+    state.correlation = problem.design.correlate(state.fit.residual)
+    state.exact = state.certificates.everyone
 
 
 def measure_all(problem, state, work):

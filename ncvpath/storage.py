@@ -91,9 +91,7 @@ def load(file):
     """The fields of a stored path."""
     name = getattr(file, "name", "an open file") if hasattr(file, "read") else file
     if name is file and os.path.isdir(name_of(file)):
-        raise ValueError(
-            f"file must be written by NcvPath.save; got {brief(name)}: a folder"
-        )
+        raise ValueError(f"file must be written by NcvPath.save; got {name}: a folder")
     with nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
         try:
             with ZipFile(stream) as archive:
@@ -103,7 +101,7 @@ def load(file):
         except Exception as error:
             reason = str(error) if type(error) is ValueError else repr(error)
             raise ValueError(
-                f"file must be written by NcvPath.save; got {brief(name)}: {reason}"
+                f"file must be written by NcvPath.save; got {name}: {reason}"
             ) from None
 
 

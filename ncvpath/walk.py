@@ -7,8 +7,17 @@ import numpy as np
 
 from . import mm
 from .dense import DenseMatrix
-from .fits import Fit
-from .solver import MARGIN, Limits, Status, Work, rest, solve
+from .solver import (
+    MARGIN,
+    Limits,
+    Status,
+    Work,
+    fitted,
+    objective,
+    rest,
+    solve,
+    take_back,
+)
 from .working_set import default_n_added
 
 # A lambda this close to lambda_max is lambda_max, rounded differently.
@@ -136,7 +145,7 @@ def easy_stretch(problem, state, lambdas, limits):
     moves along; what is not easy is left to `solve`.
     """
     start = perf_counter()
-    design, cache, p = problem.design, state.gram, problem.design.p
+    design, cache, p, before = problem.design, state.gram, problem.design.p, state.fit
     cache.reserve(min(cache.known + MORE_FEATURES, p))
     factor = cache.factor_for(min(state.fit.support.size + MORE_FEATURES, p))
     figures = np.empty((lambdas.size, 9))
@@ -151,10 +160,7 @@ def easy_stretch(problem, state, lambdas, limits):
         cache.known, cache.slot, cache.array, factor, state.beta, np.empty(design.n),
         state.correlation, state.feasible, figures, supports, values,
     )
-    state.fit = Fit(
-        design, problem.response, state.beta,
-        ((state.beta != 0) | problem.free).nonzero()[0], state.fit.anchor, cache,
-    )
+    state.fit = fitted(problem, state)
     state.exact = state.certificates.everyone
     state.lam = lambdas[done - 1] if done else state.lam
     share = (perf_counter() - start) / max(done, 1)  # no clock in there: alike for all
@@ -176,4 +182,7 @@ def easy_stretch(problem, state, lambdas, limits):
             )
         )
         first = last
+    if spent:  # on a lambda that was not finished, perhaps in vain
+        lam, origin = lambdas[done], steps[-1] if steps else before
+        take_back(problem, state, lam, origin, objective(problem, origin, lam))
     return steps, spent

@@ -110,6 +110,16 @@ def test_polynomials(penalty):
         assert path.converged.all()
 
 
+def test_a_concave_penalty_that_takes_all_curvature():
+    """Far down, the Newton system of logsum is not definite, and gave no step."""
+    X, y = load_diabetes()
+    X = monomials(X.to_numpy(float), 3)
+    path = judged(
+        X, y.to_numpy(float), penalty="logsum", nlambda=12, lambda_min_ratio=1e-4
+    )
+    assert path.converged.all()
+
+
 @pytest.fixture(scope="module")
 def body_fat():
     """To degree 5: 252 x 11627."""

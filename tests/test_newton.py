@@ -30,7 +30,8 @@ def step(gram, penalty, l1, beta, q, factor=None, v=None):
     v = gram.diagonal().copy() if v is None else v
     direction = np.empty(size)
     taken, _ = kernels.newton_direction(
-        gram, size, np.arange(size), penalty, l1, v, new, new_q, factor, 0, direction
+        gram, size, np.arange(size), penalty, l1, v, new, new_q, factor, False, 0,
+        direction,
     )
     if taken:
         taken, _ = kernels.step_along(

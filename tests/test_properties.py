@@ -96,6 +96,10 @@ def test_each_solution_is_no_worse_than_the_one_before(design, model):
 
 @given(recipes.designs, recipes.models())
 def test_the_lasso_is_as_low_as_the_naive_solver(design, model):
+    # Violations are judged in the largest one's unit: with columns of other units, what
+    # is left of small ones may be worth something.
+    if not model["standardize"]:
+        design = design | {"scaled": False}
     X, y, model = recipes.problem(design, model | dict(penalty="lasso", gamma=None))
     path = fit(X, y, nlambda=4, lambda_min_ratio=0.2, tol=1e-9, **model)
     problem = Problem(X, y, **model)

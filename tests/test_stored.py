@@ -115,7 +115,7 @@ def test_a_name_that_would_come_back_changed_is_refused(tmp_path):
 @pytest.mark.parametrize("file", [3, None, 1.5, ["a"]])
 def test_what_is_no_file_is_refused(file, path):
     for use in (path.save, NcvPath.load):
-        with pytest.raises(ValueError, match="file must be a name or an open binary"):
+        with pytest.raises(ValueError, match="file must be a file name, a path"):
             use(file)
 
 
