@@ -7,11 +7,13 @@ once more for each type of storage that is met.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 
 import numpy as np
 
 from .loading import compiled_code
+from .portions import sweep_in_portions
 from .threads import Crew
 
 # Numbers in a piece of X that one thread works on at a time: small enough to stay
@@ -176,9 +178,15 @@ class DenseMatrix:
             out += self.X[np.ix_(rows, features[some])] @ beta[some]
         return out
 
-    def descend(self, *arguments):
+    def descend(self, weights, center, scale, features, *rest):
         """Coordinate descent with residual updates."""
-        return self.kernels.descend_residual(self.flat, *arguments)
+        *rest, max_epochs, cyclic = rest
+        sweep = partial(
+            self.kernels.descend_residual, self.flat, weights, center, scale, features,
+            *rest, cyclic,
+        )
+        work = self.X.shape[0] * features.size
+        return sweep_in_portions(sweep, work, max_epochs, cyclic)
 
 
 def pieces(depth, length, least=1):

@@ -963,20 +963,20 @@ def visit_column(column, weights, center, scale, penalty, l1, v, l2, beta, resid
 @kernel
 def descend_residual(
     X, weights, center, scale, features, penalty, l1, v, l2, beta, residual, target,
-    max_epochs, cyclic,
+    cyclic, max_epochs, pace,
 ):
     """Coordinate descent on the working set with residual updates, no Gram matrix.
 
     X is the dense matrix column after column; `features` are the columns of the
     working set, which all other arrays follow. Every sweep is over all of them if
     `cyclic`, otherwise over the support until that has settled, and then over all.
-    Modified in place: beta, residual. Returns the number of sweeps; unless they ran out
-    or led nowhere, the last one met no violation above `target`.
+    Modified in place: beta, residual, and `pace`, from which the sweeps go on
+    (portions.py). Returns the number of sweeps; unless they ran out or led nowhere, the
+    last one met no violation above `target`.
     """
     n = residual.size
-    epochs = idle = 0
-    support_only, best = not cyclic, np.inf
-    while epochs < max_epochs and idle <= MAX_IDLE_SWEEPS:
+    idle, best, support_only, epochs = pace[0], pace[1], pace[2] == 1.0, 0
+    while epochs < max_epochs and pace[3] == 0.0:
         epochs += 1
         worst = 0.0
         for k in range(features.size):
@@ -988,12 +988,13 @@ def descend_residual(
                 v[k], l2[k], beta[k], residual,
             )
             worst = larger(worst, met)
-        if worst <= target and not support_only:
-            break
+        arrived = worst <= target and not support_only
         support_only = worst > target and not cyclic
-        idle += 1
+        idle += 1.0
         if worst < 0.5 * best:
-            best, idle = worst, 0
+            best, idle = worst, 0.0
+        pace[3] = arrived or idle > MAX_IDLE_SWEEPS
+    pace[0], pace[1], pace[2] = idle, best, support_only
     return epochs
 
 
@@ -1358,7 +1359,7 @@ def visit_sparse_column(
 @kernel
 def descend_sparse(
     data, indices, indptr, weights, center, scale, features, penalty, l1, v, l2, beta,
-    residual, target, max_epochs, cyclic,
+    residual, target, cyclic, max_epochs, pace,
 ):
     """As descend_residual, on sparse columns: a coordinate costs what its column holds.
 
@@ -1369,9 +1370,8 @@ def descend_sparse(
     total = lift = 0.0
     for i in range(residual.size):
         total += weights[i] * residual[i]
-    epochs = idle = 0
-    support_only, best = not cyclic, np.inf
-    while epochs < max_epochs and idle <= MAX_IDLE_SWEEPS:
+    idle, best, support_only, epochs = pace[0], pace[1], pace[2] == 1.0, 0
+    while epochs < max_epochs and pace[3] == 0.0:
         epochs += 1
         worst = 0.0
         for k in range(features.size):
@@ -1384,12 +1384,13 @@ def descend_sparse(
                 lift, penalty, l1[k], v[k], l2[k], beta[k], residual,
             )
             worst = larger(worst, met)
-        if worst <= target and not support_only:
-            break
+        arrived = worst <= target and not support_only
         support_only = worst > target and not cyclic
-        idle += 1
+        idle += 1.0
         if worst < 0.5 * best:
-            best, idle = worst, 0
+            best, idle = worst, 0.0
+        pace[3] = arrived or idle > MAX_IDLE_SWEEPS
+    pace[0], pace[1], pace[2] = idle, best, support_only
     for i in range(residual.size):
         residual[i] += lift
     return epochs

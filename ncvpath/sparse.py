@@ -5,12 +5,14 @@ to each sum, so that an operation costs what the columns hold.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from types import ModuleType
 
 import numpy as np
 
 from .loading import compiled_code
+from .portions import sweep_in_portions
 from .sparse_inputs import SparseColumns
 from .threads import Crew
 
@@ -160,9 +162,14 @@ class SparseMatrix:
         """X[rows, features] @ beta, for X as the user gave it."""
         return self.X.to_scipy()[:, features][rows] @ beta
 
-    def descend(self, *arguments):
+    def descend(self, weights, center, scale, features, *rest):
         """Coordinate descent with residual updates."""
-        return self.kernels.descend_sparse(*self.entries, *arguments)
+        *rest, max_epochs, cyclic = rest
+        sweep = partial(
+            self.kernels.descend_sparse, *self.entries, weights, center, scale,
+            features, *rest, cyclic,
+        )
+        return sweep_in_portions(sweep, self.work(features), max_epochs, cyclic)
 
     def _counts(self, features):
         """Entries of some columns."""

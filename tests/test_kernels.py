@@ -105,7 +105,7 @@ def test_both_descents_reach_the_same_point(row):
         other, residual = np.zeros(8), y.copy()
         kernels.descend_residual(
             X_flat, weights, np.zeros(8), np.ones(8), slots, penalty, l1, v, l2, other,
-            residual, 1e-12, 10_000, cyclic,
+            residual, 1e-12, cyclic, 10_000, np.array([0.0, np.inf, not cyclic, 0.0]),
         )
         np.testing.assert_allclose(residual, y - X @ other, atol=1e-12)
         np.testing.assert_allclose(beta, other, atol=1e-9)

@@ -141,10 +141,12 @@ def unreachable_target():
         (kernels.descend_sparse, sparse_columns, sparse_beta),
     ):
         y = np.array([1.0, 0.3, -0.4])
-        epochs = descend(*X, weights, *rest, beta, y, 1e-9, most, False)
-        assert epochs < 1000
-        epochs = descend(*X, weights, *rest, beta, y, never, most, True)
-        assert kernels.MAX_IDLE_SWEEPS < epochs < most
+        for target, cyclic, least in (
+            (1e-9, False, 1), (never, True, kernels.MAX_IDLE_SWEEPS)
+        ):
+            pace = np.array([0.0, np.inf, not cyclic, False])
+            epochs = descend(*X, weights, *rest, beta, y, target, cyclic, most, pace)
+            assert least < epochs < least + 1000 and pace[3]
     return np.concatenate([by_gram, dense_beta, sparse_beta])
 
 

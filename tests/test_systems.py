@@ -221,6 +221,23 @@ def test_every_step_of_gist_lowers_the_objective(penalty):
     assert heights[-1] < heights[0]
 
 
+@pytest.mark.parametrize("kind", [np.asfortranarray, sparse.csc_array])
+@pytest.mark.parametrize("settings", [{}, {"solver": "bcd", "working_set": "full"}])
+def test_sweeps_come_in_portions(kind, settings, monkeypatch):
+    """An interrupt is heard between them; where they are cut changes nothing."""
+    X, y = draw(30, 60, seed=3, nonzero=8)
+    monkeypatch.setattr("ncvpath.gram.GramCache.suits", lambda self, size: False)
+    monkeypatch.setattr("ncvpath.walk.may_be_easy", lambda *_: False)
+    path = ncvpath(kind(X), y, nlambda=8, tol=1e-8, **settings)
+    monkeypatch.setattr("ncvpath.portions.PORTION", 0)  # a sweep each
+    other = ncvpath(kind(X), y, nlambda=8, tol=1e-8, **settings)
+    assert path.n_epochs.sum() > 100
+    np.testing.assert_array_equal(other.n_epochs, path.n_epochs)
+    np.testing.assert_allclose(
+        other.beta.toarray(), path.beta.toarray(), rtol=1e-9, atol=1e-12
+    )
+
+
 def test_gist_starts_from_nothing():
     """An empty set has nothing to move."""
     none = np.empty(0)
