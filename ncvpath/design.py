@@ -35,6 +35,8 @@ from types import ModuleType
 
 import numpy as np
 
+from .loading import compiled_code
+
 # A column varies only if its spread is above the rounding of its own entries.
 ROUNDING = 8 * np.finfo(float).eps
 
@@ -121,8 +123,6 @@ def make_design(matrix, weights, intercept, standardize):
 
 def standardized(matrix, weights, standardize, center, scale, peak):
     """The design of a matrix whose columns were measured with these weights."""
-    from . import kernels  # numba loads here: at the first fit, not at import
-
     p = center.size
     constant = peak <= ROUNDING * np.abs(center)
     constant |= scale == 0
@@ -132,5 +132,5 @@ def standardized(matrix, weights, standardize, center, scale, peak):
         norm2 = np.ones(p) if standardize else scale**2
     return Design(
         matrix, weights, center, scale if standardize else np.ones(p), norm2, constant,
-        np.arange(p), blur, kernels,
+        np.arange(p), blur, compiled_code(),
     )

@@ -25,6 +25,9 @@ summing_kernel = njit(**OPTIONS, fastmath={"reassoc", "contract"})
 # Sweeps that leave the support as it is before a Newton step is tried, and sweeps of
 # any kind; twice as many after each refusal.
 SETTLED, SWEEPS = 2, 16
+# Patience beyond which tangents stand in for a concave penalty: each such step costs a
+# factorization.
+STUBBORN = 4
 # Newton steps without sweeps in between, each on the support the last one left. On
 # strongly correlated columns sweeps undo what few of them have reached.
 MOST_IN_A_ROW = 100
@@ -574,7 +577,7 @@ def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor, stuck):
             factor.size[0] = 0  # it may have been stale
             if straight or not stuck:
                 return steps
-            straight = True
+            straight, level = True, np.int64(0)
         elif not crossed:
             return steps
     return steps
@@ -597,7 +600,7 @@ def settle(gram, size, slots, penalty, l1, v, beta, q, factor, target, most):
         settled = SETTLED
     while epochs < most and idle <= MAX_IDLE:
         if settled >= patience * SETTLED or since >= patience * SWEEPS:
-            stuck = patience > 1 and penalty.kind != LASSO
+            stuck = patience > STUBBORN and penalty.kind != LASSO
             taken = newton_steps(
                 gram, size, slots, penalty, l1, v, beta, q, factor, stuck
             )

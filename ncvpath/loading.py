@@ -12,12 +12,15 @@ from contextlib import contextmanager
 
 from .code_cache import forgive, temporary_folder
 
+ONE_AT_A_TIME = threading.RLock()
+
 
 def compiled_code():
     """The kernels; numba loads here: at the first fit, not at import."""
-    if f"{__package__}.kernels" not in sys.modules:
-        with undisturbed():
-            forgive(decorated())
+    with ONE_AT_A_TIME:
+        if f"{__package__}.kernels" not in sys.modules:
+            with undisturbed():
+                forgive(decorated())
     from . import kernels
 
     return kernels

@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from .penalties import BY_KIND, Penalty, by_name
-from .problem import MUCH_ROUNDING
 from .solver import Status, solve, survey
 
 # The inner solver of each; the paper's, so that only the outer loop differs.
@@ -26,10 +25,10 @@ LASSO = Penalty(by_name("lasso").kind, 0.0)
 def minimise(problem, state, lam, limits, work):
     """As solver.solve, by majorization-minimization."""
     precision = min(PRECISION / problem.design.n, 0.5 * limits.tol)
-    rounding = MUCH_ROUNDING * problem.rounding(state.fit.support, state.fit.beta)
+    at_worst = problem.rounding_at_worst(state.beta)
     inner = replace(
         limits, solver=MAJORIZING[limits.solver],
-        tol=max(precision, min(rounding, 0.5 * limits.tol)),
+        tol=max(precision, min(at_worst, 0.5 * limits.tol)),
     )
     while True:
         before = state.beta.copy()
@@ -47,7 +46,7 @@ def minimise(problem, state, lam, limits, work):
         # A lasso that touches at its own solution violates what the problem does, so
         # that this has been met above, but for rounding: there must be an end to that.
         if np.array_equal(before, state.beta):
-            at_rounding = problem.is_rounding(worst, state.beta)
+            at_rounding = worst <= problem.rounding_at_worst(state.beta)
             return Status.ROUNDING if at_rounding else Status.STALLED, worst, work
 
 

@@ -15,8 +15,8 @@ from .problem import pose
 from .progress import Bar
 from .results import NcvPath
 from .solver import Status, Work
-from .stored_checks import ROUNDS
 from .threads import working
+from .trace import ROUNDS
 from .walk import walk
 
 # Settings the path keeps, beside those it has fields for, to be computed again.

@@ -18,12 +18,11 @@ from .penalties import BY_KIND, MAX_GROWTH, Penalty, shaped
 # A null gradient below this share of |x_j| times what is subtracted is rounding, not
 # signal.
 ORTHOGONAL = 2e-14
-# Rounding in a violation, as a share of |x_j| times what is subtracted: as a rule, and
-# when all goes wrong.
+# Rounding in a violation, as a share of |x_j| times what is subtracted; and how many
+# times as much it may be when all goes wrong.
 EPS = np.finfo(float).eps
 ROUNDING = 2 * EPS
-MUCH_ROUNDING = 5e3
-TINY = np.finfo(float).tiny
+AT_WORST = 5e3
 
 
 @dataclass(frozen=True)
@@ -75,18 +74,19 @@ class Problem:
         """What rounding does to a violation.
 
         That is a difference of larger numbers: of the response and of each feature's
-        share in the fit. And a centre is off by half a unit in its last place, so that
-        columns keep a little of the constant, which meets that of others.
+        share in the fit. And a mean is off by half a unit in its last place, so that
+        columns and response keep a little of the constant, which meets that of others.
         """
         design, size = self.design, np.abs(beta)
         terms = self.spread + size @ np.sqrt(design.norm2[support])
-        rest = size @ off_centre(design, support) * self.farthest_off
+        rest = size @ off_centre(design, support) + 0.5 * EPS * abs(self.mean)
+        rest *= self.farthest_off
         return ROUNDING * design.blur * self.longest * terms + rest
 
-    def is_rounding(self, violation, beta):
-        """Whether rounding may well be all that keeps a violation up."""
+    def rounding_at_worst(self, beta):
+        """Violations up to here may well be kept up by rounding alone."""
         support = np.flatnonzero(beta)
-        return violation <= MUCH_ROUNDING * self.rounding(support, beta[support])
+        return AT_WORST * self.rounding(support, beta[support])
 
     def objective(self, mean_square, lam, support, beta):
         """Half the mean square of the residual plus both penalties."""
@@ -122,36 +122,58 @@ def pose(data, settings, design, products=None):
     `products` of all columns, if they are known, serve a tall design.
     """
     counted = data.weights > 0
-    mean = data.weights @ np.where(counted, data.y, 0.0) if settings.intercept else 0.0
-    response = np.where(counted, data.y - mean, 0.0)
-    with np.errstate(over="ignore"):
-        spread = np.sqrt(data.weights @ response**2)
-        total = design.n * spread**2
-    if not (np.isfinite(total) and np.isfinite(design.norm2).all()):
-        culprit, size = "y", np.abs(response).max()
-        if np.isfinite(total):
-            culprit, size = "X", design.scale.max()
-        raise ValueError(
-            f"{culprit} must not be so large that its squares overflow; got {culprit} "
-            f"of size {size:g}: rescale it"
-        )
+    y, mean = np.where(counted, data.y, 0.0), 0.0
+    if settings.intercept:
+        mean = data.weights @ y
+        mean += data.weights @ np.where(counted, y - mean, 0.0)
+    response = np.where(counted, y - mean, 0.0)
+    spread = check_sizes(design, response)
     penalty = shaped(settings.row, settings.gamma, spread)
     factor = np.where(design.constant, np.inf, data.factor)
     learns = design.matrix.is_tall and settings.uses_products
     with np.errstate(over="ignore", invalid="ignore"):
         state = null_state(design, response, factor, learns, products)
-    penalised = (factor > 0) & (factor < np.inf)
-    reach = np.abs(state.correlation[penalised])
-    length, size = np.sqrt(design.norm2), np.abs(state.beta)
-    off = off_centre(design, design.everyone)
-    terms = design.blur * (spread + size @ length)
-    noise = ORTHOGONAL * terms * length + 2 * (size @ off) * off
+    reach, top = extremes(design, state, spread, factor, settings.alpha)
+    problem = Problem(
+        design, response, mean, penalty, settings.alpha, factor, top, reach, spread,
+        np.sqrt(design.norm2[np.isfinite(factor)].max()),
+    )
+    return problem, state
+
+
+def check_sizes(design, response):
+    """The root mean square of the response; nothing may overflow when squared."""
+    with np.errstate(over="ignore"):
+        spread = np.sqrt(design.weights @ response**2)
+        total = design.n * spread**2
+    if np.isfinite(total) and np.isfinite(design.norm2).all():
+        return spread
+    culprit, size = "y", np.abs(response).max()
+    if np.isfinite(total):
+        culprit, size = "X", design.scale.max()
+    raise ValueError(
+        f"{culprit} must not be so large that its squares overflow; got {culprit} "
+        f"of size {size:g}: rescale it"
+    )
+
+
+def extremes(design, state, spread, factor, alpha):
+    """Of the null model: the largest |<x_j, r>| of a penalised feature, and lambda_max.
+
+    The first must be more than rounding leaves of the terms of that residual.
+    """
     if not np.isfinite(state.correlation).all():
         raise ValueError(
             "X must not have unpenalised columns so small that their coefficients "
             f"overflow; got one of size {design.scale[state.beta != 0].min():g}: "
             "rescale it"
         )
+    penalised = (factor > 0) & (factor < np.inf)
+    reach = np.abs(state.correlation[penalised])
+    length, size = np.sqrt(design.norm2), np.abs(state.beta)
+    off = off_centre(design, design.everyone)
+    terms = design.blur * (spread + size @ length)
+    noise = ORTHOGONAL * terms * length + 2 * (size @ off) * off
     if not (reach > noise[penalised]).any():
         raise ValueError(
             "lambda_max must be positive; got 0 up to rounding: no penalised feature "
@@ -159,17 +181,13 @@ def pose(data, settings, design, products=None):
             "correlated with what the unpenalised ones leave of y"
         )
     with np.errstate(over="ignore"):
-        top = (reach / factor[penalised]).max() / settings.alpha
+        top = (reach / factor[penalised]).max() / alpha
     if not np.isfinite(top):
         raise ValueError(
             "penalty_factor and alpha must leave lambda_max finite; got "
-            f"penalty_factor={factor[penalised].min():g}, alpha={settings.alpha:g}"
+            f"penalty_factor={factor[penalised].min():g}, alpha={alpha:g}"
         )
-    problem = Problem(
-        design, response, mean, penalty, settings.alpha, factor, top, reach.max(),
-        spread, length[np.isfinite(factor)].max(),
-    )
-    return problem, state
+    return reach.max(), top
 
 
 def null_state(design, response, factor, learns, products=None):
@@ -184,8 +202,9 @@ def null_state(design, response, factor, learns, products=None):
         length = np.sqrt(design.norm2[free])
         columns = design.columns(free) / length * root[:, None]
         # Entries of X are known to their last place: what is smaller has no direction.
-        known = EPS + (off_centre(design, free) / length).max()
-        fitted = np.linalg.lstsq(columns, response * root, max(columns.shape) * known)
+        known = max(columns.shape) * EPS
+        known += 2 * np.sqrt(free.size) * (off_centre(design, free) / length).max()
+        fitted = np.linalg.lstsq(columns, response * root, known)
         beta[free] = fitted[0] / length
     residual = design.residual(response, free, beta[free])
     certificates, cache = Certificates(design), GramCache(design)

@@ -17,6 +17,8 @@ from .working_set import RULES, default_n_added, first_set, largest
 MARGIN = 0.5
 # How much further a working set is solved that was thought to be solved.
 FURTHER = 0.2
+# Objectives that differ by a smaller share may do so by the way they were computed.
+SAME_HEIGHT = 1e-9
 # Rounds without progress on an unchanged working set before it is given up.
 PATIENCE = 3
 
@@ -115,7 +117,7 @@ def solve(problem, state, lam, limits, work):
         best = min(worst, best)
         target = limits.tol if target > limits.tol else FURTHER * target
         if stalled > PATIENCE:
-            at_rounding = problem.is_rounding(worst, state.beta)
+            at_rounding = worst <= problem.rounding_at_worst(state.beta)
             status = Status.ROUNDING if at_rounding else Status.STALLED
             break
     if status is not Status.CONVERGED:
@@ -244,14 +246,15 @@ def objective(problem, fit, lam):
 
 
 def take_back(problem, state, lam, origin, height):
-    """Undo all steps since `origin`, if rounding has led them above its `height`."""
-    if objective(problem, state.fit, lam) <= height:
+    """Undo all steps since `origin`, if rounding has led them above its `height`.
+
+    An origin is a fit or a step of the path. Correlations stay as they are.
+    """
+    if objective(problem, state.fit, lam) <= height + SAME_HEIGHT * abs(height):
         return
     state.beta[:] = 0.0
     state.beta[origin.support] = origin.beta
     state.fit = fitted(problem, state)
-    state.correlation = problem.design.correlate(state.fit.residual)
-    state.exact = state.certificates.everyone
 
 
 def measure_all(problem, state, work):

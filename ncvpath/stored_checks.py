@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .penalties import PENALTIES
-from .trace import Round
+from .trace import ROUNDS
 
 # Arrays and their kinds: floating, integer, boolean.
 ARRAYS = {
@@ -14,7 +14,6 @@ ARRAYS = {
     "dev_ratio": "f", "objective": "f", "violation": "f", "converged": "b",
     "n_epochs": "i",
 }
-ROUNDS = ("which", "round", *Round._fields)
 FACTS = (
     "penalty", "gamma", "alpha", "n", "p", "constant", "status", "stopped",
     "convex_min", "tol", "has_intercept", "settings",

@@ -122,11 +122,10 @@ def may_be_easy(state, limits):
 def finished_step(problem, state, lam, tol, status, worst, work):
     """What the path keeps of one lambda."""
     fit = state.fit
-    objective = problem.objective(fit.mean_square, lam, fit.support, fit.beta)
     worst, status = believed(problem, fit.support, fit.beta, tol, worst, status)
     return Step(
-        lam, fit.support, fit.beta, fit.mean_square, objective, worst / problem.g0,
-        status.value, work,
+        lam, fit.support, fit.beta, fit.mean_square, objective(problem, fit, lam),
+        worst / problem.g0, status.value, work,
     )
 
 
@@ -185,4 +184,5 @@ def easy_stretch(problem, state, lambdas, limits):
     if spent:  # on a lambda that was not finished, perhaps in vain
         lam, origin = lambdas[done], steps[-1] if steps else before
         take_back(problem, state, lam, origin, objective(problem, origin, lam))
+        state.correlation = design.correlate(state.fit.residual)
     return steps, spent

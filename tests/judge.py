@@ -43,10 +43,10 @@ def nothing_to_explain(X, y, arguments):
     length = np.sqrt(problem.w @ problem.Z**2)
     A = problem.Z[:, free] / length[free] * root[:, None]
     far = np.abs(problem.center[free]) / (problem.scale[free] * length[free])
-    blur = 1 + far.max(initial=0.0)
+    known = max(A.shape) * 2.3e-16 + 2.3e-16 * free.sum() ** 0.5 * far.max(initial=0.0)
     off = 2e-16 * np.abs(problem.center) / problem.scale  # what rounded centres leave
-    for known in (1e-16, 2e-16 * blur):
-        b = np.linalg.lstsq(A, problem.r0 * root, rcond=max(A.shape) * known)[0]
+    for cut in (max(A.shape) * 1e-16, known):
+        b = np.linalg.lstsq(A, problem.r0 * root, rcond=cut)[0]
         left = (problem.r0 * root - A @ b) * root
         terms = np.sqrt(problem.w @ problem.r0**2) + np.abs(b).sum()
         noise = 1e-12 * terms * length + np.abs(b / length[free]) @ off[free] * off
@@ -76,5 +76,7 @@ def never_rises(X, y, path, model):
     for k, lam in enumerate(path.lambdas[1:], 1):
         start = problem.objective(solutions[k - 1], lam)
         # Where rounding decides, it does so about the objective, too.
-        room = 1e-9 if path.converged[k] and path.converged[k - 1] else 1.0
+        room = 1e-9
+        if not path.converged[k - 1 : k + 1].all():
+            room = path.violation[k - 1 : k + 1].max()
         assert problem.objective(solutions[k], lam) <= start + room * null

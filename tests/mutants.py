@@ -161,8 +161,8 @@ MUTANTS = (
     ),
     Mutant(
         "Newton's curvature", "kernels.py",
-        "diagonal[k] = v[j] + curvature(penalty, a, l1[j])",
-        "diagonal[k] = v[j] - curvature(penalty, a, l1[j])",
+        "diagonal[k] = v[j] + (0.0 if straight else curvature(penalty, a, l1[j]))",
+        "diagonal[k] = v[j] - (0.0 if straight else curvature(penalty, a, l1[j]))",
         f"{NEWTON} -k concave_piece",
     ),
     Mutant(
@@ -190,8 +190,8 @@ MUTANTS = (
     ),
     Mutant(
         "the grid's direction", "grid.py",
-        "np.geomspace(top, ratio * top, nlambda)",
-        "np.geomspace(ratio * top, top, nlambda)", f"{PATH} -k grid",
+        "top * np.geomspace(1.0, ratio, nlambda)",
+        "top * np.geomspace(ratio, 1.0, nlambda)", f"{PATH} -k grid",
     ),
     Mutant(
         "dfmax", "walk.py",
@@ -211,8 +211,18 @@ MUTANTS = (
     ),
     Mutant(
         "the spread of a column", "kernels.py",
-        "total += weights[i] * ((column[i] - mean) / top) ** 2",
-        "total += weights[i] * (column[i] / top) ** 2", "tests/test_design.py",
+        "far = (column[i] - mean) / top", "far = column[i] / top",
+        "tests/test_design.py",
+    ),
+    Mutant(
+        "steps that led upwards", "solver.py",
+        "<= height + SAME_HEIGHT * abs(height)", "< np.inf",
+        "tests/test_found.py -k upwards",
+    ),
+    Mutant(
+        "what rounding lets us know", "walk.py",
+        "if rounding <= tol:", "if rounding <= 1e9 * tol:",
+        "tests/test_found.py -k claims",
     ),
     Mutant(
         "weights that sum to one", "inputs.py",

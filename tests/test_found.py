@@ -8,7 +8,7 @@ import recipes
 from conftest import draw
 from judge import is_honest, never_rises, nothing_to_explain
 
-from ncvpath import ConvergenceWarning, ncvpath
+from ncvpath import ConvergenceWarning, ncvpath, solver
 
 PLAIN = dict(
     n=20, p=10, seed=0, trouble="none", closeness=-1, shift=None, scaled=False, noise=0,
@@ -120,3 +120,37 @@ def test_a_free_column_too_small_for_its_coefficient():
     with pytest.raises(ValueError, match="X must not have unpenalised .* 9e-311"):
         X[:, 0] *= 9e-311 / X[:, 0].std()
         ncvpath(X, y, penalty_factor=np.r_[0.0, np.ones(7)])
+
+
+def test_many_rows_do_not_blur_a_free_column():
+    """The cut for directions that rounding made grew with n, and took real ones."""
+    n = 200_000
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal(n)
+    near = 0.9 * x + np.sqrt(1 - 0.81) * rng.standard_normal(n)
+    X = np.column_stack([x + 1e10, near, rng.standard_normal(n)])
+    y = 3 * x - 3 * near + 0.1 * X[:, 2] + 0.1 * rng.standard_normal(n)
+    path = ncvpath(X, y, penalty_factor=[0, 0, 1], nlambda=3)
+    np.testing.assert_allclose(path.beta.toarray()[:2, 0], [3, -3], atol=0.01)
+
+
+class SeenError(Exception):
+    """What was to be seen in the middle of a fit was seen."""
+
+
+def test_steps_that_led_upwards_are_taken_back(tall, monkeypatch):
+    def look(problem, state, *_):
+        origin, lam = state.fit, 0.5 * problem.lambda_max
+        height = solver.objective(problem, origin, lam)
+        step = 1e-3 * np.sign(state.correlation[0])
+        for size, kept in ((step, True), (1e3 * step, True), (-step, False)):
+            state.beta[0] = size
+            state.fit = solver.fitted(problem, state)
+            solver.take_back(problem, state, lam, origin, height)
+            assert state.beta[0] == (size if kept else 0)
+            assert state.fit.support.size == kept
+        raise SeenError
+
+    monkeypatch.setattr("ncvpath.path.walk", look)
+    with pytest.raises(SeenError):
+        ncvpath(*tall)

@@ -333,6 +333,15 @@ def test_columns_far_from_zero(far, solver):
     judged(X + far, y, nlambda=5, solver=solver, penalty_factor=factor, max_epochs=1000)
 
 
+@pytest.mark.parametrize("far", [1e11, 1e12, 1e13])
+def test_a_response_far_from_zero(far):
+    """What the rounding of its mean leaves meets what that of columns leaves."""
+    X, y = draw(50, 10, seed=8)
+    for seed in range(5):
+        y = np.random.default_rng(seed).permutation(y)
+        judged(X + far, y + 1e13, nlambda=5, tol=1e-9)
+
+
 def test_columns_so_far_from_zero_that_their_mean_is_rounded():
     X, y = draw(50, 10, seed=8)
     judged(X + 1e14, y, nlambda=5)

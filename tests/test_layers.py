@@ -8,6 +8,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from mutants import MUTANTS
 
 import ncvpath
 
@@ -149,3 +150,10 @@ def test_public_names_exist_and_are_documented():
     assert sorted(ncvpath.__all__) == list(ncvpath.__all__)
     for name in ncvpath.__all__:
         assert getattr(ncvpath, name).__doc__
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_the_table_of_mutants_is_up_to_date(mutant):
+    """Who changes a line that a mutant breaks changes the mutant."""
+    source = (FOLDER / mutant.file).read_text(encoding="utf-8")
+    assert source.count(mutant.old) == 1

@@ -135,7 +135,7 @@ INTERRUPTED = """
         WHERE
     except KeyboardInterrupt:
         times.append(time.perf_counter())
-    print(times[1] - times[0] < 5, keep == (X.tobytes(), y.tobytes()))
+    print(times[1] - times[0] < 60, keep == (X.tobytes(), y.tobytes()))
     left = [t for t in threading.enumerate() if t.name.startswith("ncvpath")]
     print(len(left), digest(ncvpath(X, y, nlambda=5)) == before)
 """
@@ -374,7 +374,7 @@ def test_sixteen_threads_find_what_one_finds(tasks):
     alone = [bits(task()) for task in tasks]
     with ThreadPoolExecutor(16) as pool:
         futures = [pool.submit(lambda task=task: bits(task())) for task in tasks]
-        together = [future.result(timeout=120) for future in futures]
+        together = [future.result(timeout=600) for future in futures]
     assert len(tasks) == 16
     assert together == alone
 
@@ -400,7 +400,7 @@ def test_a_forked_child_cross_validates_as_its_parent_did():
     process.start()
     send.close()
     try:
-        assert receive.poll(timeout=60), "the forked child hangs"
+        assert receive.poll(timeout=600), "the forked child hangs"
         assert receive.recv() == ours
     finally:
         process.kill()
