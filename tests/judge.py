@@ -76,7 +76,7 @@ def never_rises(X, y, path, model):
     for k, lam in enumerate(path.lambdas[1:], 1):
         start = problem.objective(solutions[k - 1], lam)
         # Where rounding decides, it does so about the objective, too.
-        room = 1e-9
+        room = 1e-9 * null
         if not path.converged[k - 1 : k + 1].all():
-            room = path.violation[k - 1 : k + 1].max()
-        assert problem.objective(solutions[k], lam) <= start + room * null
+            room = path.violation[k - 1 : k + 1].max() * (problem.w @ problem.r0**2)
+        assert problem.objective(solutions[k], lam) <= start + room
