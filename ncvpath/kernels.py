@@ -964,6 +964,21 @@ def visit_column(column, weights, center, scale, penalty, l1, v, l2, beta, resid
 
 
 @kernel
+def keep_pace(pace, worst, target, cyclic):
+    """What a sweep that met violations up to `worst` means for the next one.
+
+    `pace` has idle sweeps, the least violation so far, whether only the support is
+    swept, and whether there is nothing left to do.
+    """
+    arrived = worst <= target and pace[2] == 0.0
+    pace[0] += 1.0
+    if worst < 0.5 * pace[1]:
+        pace[0], pace[1] = 0.0, worst
+    pace[2] = worst > target and not cyclic
+    pace[3] = arrived or pace[0] > MAX_IDLE_SWEEPS
+
+
+@kernel
 def descend_residual(
     X, weights, center, scale, features, penalty, l1, v, l2, beta, residual, target,
     cyclic, max_epochs, pace,
@@ -978,12 +993,12 @@ def descend_residual(
     last one met no violation above `target`.
     """
     n = residual.size
-    idle, best, support_only, epochs = pace[0], pace[1], pace[2] == 1.0, 0
+    epochs = 0
     while epochs < max_epochs and pace[3] == 0.0:
         epochs += 1
         worst = 0.0
         for k in range(features.size):
-            if support_only and beta[k] == 0.0:
+            if pace[2] == 1.0 and beta[k] == 0.0:
                 continue
             j = features[k]
             beta[k], met = visit_column(
@@ -991,13 +1006,7 @@ def descend_residual(
                 v[k], l2[k], beta[k], residual,
             )
             worst = larger(worst, met)
-        arrived = worst <= target and not support_only
-        support_only = worst > target and not cyclic
-        idle += 1.0
-        if worst < 0.5 * best:
-            best, idle = worst, 0.0
-        pace[3] = arrived or idle > MAX_IDLE_SWEEPS
-    pace[0], pace[1], pace[2] = idle, best, support_only
+        keep_pace(pace, worst, target, cyclic)
     return epochs
 
 
@@ -1373,12 +1382,12 @@ def descend_sparse(
     total = lift = 0.0
     for i in range(residual.size):
         total += weights[i] * residual[i]
-    idle, best, support_only, epochs = pace[0], pace[1], pace[2] == 1.0, 0
+    epochs = 0
     while epochs < max_epochs and pace[3] == 0.0:
         epochs += 1
         worst = 0.0
         for k in range(features.size):
-            if support_only and beta[k] == 0.0:
+            if pace[2] == 1.0 and beta[k] == 0.0:
                 continue
             j = features[k]
             column = slice(indptr[j], indptr[j + 1])
@@ -1387,13 +1396,7 @@ def descend_sparse(
                 lift, penalty, l1[k], v[k], l2[k], beta[k], residual,
             )
             worst = larger(worst, met)
-        arrived = worst <= target and not support_only
-        support_only = worst > target and not cyclic
-        idle += 1.0
-        if worst < 0.5 * best:
-            best, idle = worst, 0.0
-        pace[3] = arrived or idle > MAX_IDLE_SWEEPS
-    pace[0], pace[1], pace[2] = idle, best, support_only
+        keep_pace(pace, worst, target, cyclic)
     for i in range(residual.size):
         residual[i] += lift
     return epochs
