@@ -10,6 +10,7 @@ from .as_python import as_python
 from .cv import cv_ncvpath
 from .data_files import Roles, hint, make_study, read_table
 from .delivery import REPORT, delivery, refuse_source
+from .loading import package
 from .path import ConvergenceWarning, ncvpath
 from .penalties import PENALTIES, ROWS
 from .report import Run, as_html, picture
@@ -274,7 +275,7 @@ def coefficients(path):
     if path.p * path.lambdas.size <= FEW_CELLS:
         return path.to_frame("wide")
     import numpy as np
-    import pandas as pd
+    pd = package("pandas")
 
     used = np.unique(path.beta.indices)
     names = ["(Intercept)", *(path.feature_names[j] for j in used)]

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from .checks import flag
+from .loading import package
 from .messages import brief
 from .results import NcvPath
 
@@ -49,7 +50,7 @@ def compare(paths, lam=None, ax=None, zeros=True):
     hdl           -0.2    0.0    0.0
     ltg           37.5   54.9   44.9
     """
-    import pandas as pd
+    pd = package("pandas")
 
     labelled, zeros = labelled_paths(paths), flag("zeros", zeros)
     lam = common_lambda(list(labelled.values())) if lam is None else lam

@@ -4,9 +4,6 @@ import numpy as np
 
 from .penalties import BY_KIND
 
-# Features of which all products are computed for a question at the end.
-FEW_FEATURES = 500
-
 
 def convex_min(problem, gram, lambdas, supports):
     """The last index of the locally convex part of the path, as ncvreg reports it.
@@ -36,21 +33,6 @@ def convex_min(problem, gram, lambdas, supports):
         passed[:] = False
         passed[active] = True
     return None
-
-
-def is_determined(problem, cache):
-    """Whether least squares on all features has one solution, as far as digits tell.
-
-    None where that would take a Gram matrix that the path did without.
-    """
-    live = np.flatnonzero(np.isfinite(problem.factor))
-    if live.size > problem.design.n:
-        return False
-    if live.size > FEW_FEATURES and not (cache.slot[live] >= 0).all():
-        return None
-    gram, length = cache.block(live), np.sqrt(problem.design.norm2[live])
-    values = np.linalg.eigvalsh(gram / np.outer(length, length))
-    return bool(values[0] > 8 * np.finfo(float).eps * live.size * values[-1])
 
 
 def union(features, others):

@@ -13,9 +13,10 @@ from .checks import entries, flag, one_of
 from .cv_results import CvNcvPath
 from .distributed import DaskColumns
 from .engines import FEWER_AT_ONCE, elsewhere, shipped, side_by_side
-from .fold_fits import MEASURES, Judge
+from .fold_fits import MEASURES, Judge, lengths
 from .folds import read_folds
 from .inputs import check_data, check_settings, compare_indexes
+from .loading import package
 from .memory import advised
 from .path import ConvergenceWarning, compute, ncvpath
 from .progress import Bar
@@ -210,17 +211,18 @@ def measured(data, splits, fits, path, measure):
     share /= share.sum()
     fold_errors = np.array([fit.error[:size] for fit in fits])
     cve = share @ fold_errors
-    # Variance over observations: within folds, and between their means.
+    # Deviations over observations: within folds, and between their means.
     total = sum(fit.weight for fit in fits)
-    variance = sum(fit.spread[:size] for fit in fits) / total
-    variance += share @ np.square(fold_errors - cve)
+    within = np.array([fit.spread[:size] for fit in fits]) / np.sqrt(total)
+    between = np.sqrt(share)[:, None] * (fold_errors - cve)
+    deviation = lengths(np.concatenate([within, between]))
     rows = np.concatenate(splits.test)
     counted = np.count_nonzero(data.weights[rows])
     center = data.weights @ data.y if path.has_intercept else 0.0
     null_errors = MEASURES[measure](data.y[rows] - center)
     fold_errors[share == 0] = np.nan  # nobody there who counts
     return Curve(
-        path, cve, np.sqrt(variance / max(counted - 1, 1)), fold_errors,
+        path, cve, deviation / np.sqrt(max(counted - 1, 1)), fold_errors,
         np.array([fit.converged[:size] for fit in fits]),
         float(np.average(null_errors, weights=data.weights[rows])),
         [fit.predictions for fit in fits],
@@ -233,7 +235,7 @@ def measured(data, splits, fits, path, measure):
 
 def report(data, splits, curves, best, measure, keep):
     """The result, with the winner's curve and everyone's grid."""
-    import pandas as pd
+    pd = package("pandas")
 
     size, lowest = best.cve.size, int(np.argmin(best.cve))
     one_se = int(np.argmax(best.cve <= best.cve[lowest] + best.cvse[lowest]))

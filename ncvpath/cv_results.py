@@ -7,6 +7,7 @@ import numpy as np
 
 from . import pickles
 from .checks import one_of
+from .loading import package
 from .printing import picture
 from .results import NcvPath
 from .tables import facts
@@ -162,7 +163,7 @@ class CvNcvPath:
         >>> int(cv.summary().loc["1se", "nonzero"])
         6
         """
-        import pandas as pd
+        pd = package("pandas")
 
         from .cv_summary import CvSummary
 
@@ -195,7 +196,7 @@ class CvNcvPath:
         >>> cv.to_frame().columns.tolist()
         ['cve', 'cvse', 'r2', 'df']
         """
-        import pandas as pd
+        pd = package("pandas")
 
         table = pd.DataFrame(
             {

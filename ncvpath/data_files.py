@@ -8,6 +8,7 @@ import zlib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from .loading import package
 from .printing import some
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def read_table(file, sep=None, decimal=".", charset="utf-8"):
 
 def read_parquet(file):
     """A Parquet file."""
-    import pandas as pd
+    pd = package("pandas")
 
     try:
         return pd.read_parquet(file)
@@ -107,7 +108,7 @@ def read_parquet(file):
 
 def read_text(file, options, decimal):
     """A text file of fields with a separator."""
-    import pandas as pd
+    pd = package("pandas")
 
     try:
         names = pd.read_csv(file, header=None, nrows=1, dtype=str, na_filter=False,
@@ -247,7 +248,7 @@ def is_numeric(column):
 
 def example(column):
     """The first entry that is no number, with its place, or the type."""
-    import pandas as pd
+    pd = package("pandas")
 
     if not is_text(column):
         return f"type {column.dtype}"
@@ -258,7 +259,7 @@ def example(column):
 
 def is_text(column):
     """Whether a column holds words."""
-    import pandas as pd
+    pd = package("pandas")
 
     kinds = ("string", "categorical", "boolean", "mixed-integer")
     return pd.api.types.infer_dtype(column) in kinds
@@ -269,7 +270,7 @@ def encode_text(X, encode):
 
     Two levels are told apart by one column, the second's.
     """
-    import pandas as pd
+    pd = package("pandas")
 
     other = [name for name in X.columns if not is_numeric(X[name])]
     for name in other:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .inputs import check_random_state, check_simulation
+from .loading import package
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,7 @@ def load_diabetes() -> "tuple[pd.DataFrame, pd.Series]":
     >>> X.shape
     (442, 10)
     """
-    import pandas as pd
+    pd = package("pandas")
 
     with (files("ncvpath") / "data" / "diabetes.csv").open() as stream:
         table = pd.read_csv(stream).astype(float)
@@ -67,7 +68,7 @@ def simulate(
     >>> int((beta != 0).sum())
     5
     """
-    import pandas as pd
+    pd = package("pandas")
 
     n, p, nonzero, rho, snr = check_simulation(n, p, nonzero, correlation, rho, snr)
     rng = check_random_state(random_state)

@@ -26,7 +26,7 @@ class FoldFit(NamedTuple):
 
     weight: float  # of the rows held out
     error: np.ndarray  # L, their mean error
-    spread: np.ndarray  # L, weighted sum of squares about it
+    spread: np.ndarray  # L, root of the weighted sum of squares about it
     converged: np.ndarray  # L, bool
     stopped: str | None  # why the last lambdas were not reached
     statuses: set[str]  # how the work ended where it missed tol, in words
@@ -72,11 +72,22 @@ def fit_fold(data, settings, train, test, judge, matrix, tick, total):
     sum_of_weights = weights.sum()
     mean = weights @ errors / (sum_of_weights or 1.0)
     errors -= mean
+    errors *= np.sqrt(weights)[:, None]
     return FoldFit(
-        sum_of_weights, mean, weights @ np.square(errors, out=errors),
-        np.array([step.violation <= settings.tol for step in steps]), stopped,
-        {step.status for step in steps if step.violation > settings.tol}, kept,
+        sum_of_weights, mean, lengths(errors),
+        np.array([step.converged for step in steps]), stopped,
+        {step.status for step in steps if not step.converged}, kept,
     )
+
+
+def lengths(columns):
+    """The root of each column's sum of squares, which need not be a number itself.
+
+    Overwrites the columns.
+    """
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    columns /= np.where(largest > 0, largest, 1.0)
+    return largest * np.sqrt(np.square(columns, out=columns).sum(axis=0))
 
 
 def fold_design(data, settings, train, rows, matrix, total):

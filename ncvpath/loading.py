@@ -9,10 +9,19 @@ import signal
 import sys
 import threading
 from contextlib import contextmanager
+from importlib import import_module
 
 from .code_cache import forgive, temporary_folder
 
 ONE_AT_A_TIME = threading.RLock()
+
+
+def package(name):
+    """A package, imported as a whole if it is not there yet."""
+    if name not in sys.modules:
+        with ONE_AT_A_TIME, undisturbed():
+            return import_module(name)
+    return import_module(name)
 
 
 def compiled_code():

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from .convexity import convex_min, is_determined
+from .convexity import convex_min
 from .design import make_design
 from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
@@ -14,7 +14,7 @@ from .mm import MAJORIZING
 from .problem import pose
 from .progress import Bar
 from .results import NcvPath
-from .solver import Status, Work
+from .solver import Work
 from .threads import working
 from .trace import ROUNDS
 from .walk import walk
@@ -256,8 +256,8 @@ def assemble(problem, state, data, settings, steps, stopped, X, y):
         dev_ratio=1 - loss / null_loss,
         objective=column("objective"),
         violation=violation,
-        converged=violation <= settings.tol,
-        status=statuses(problem, state, steps, settings.tol),
+        converged=np.array([step.converged for step in steps]),
+        status=tuple(step.status for step in steps),
         n_epochs=np.array([step.work.epochs for step in steps]),
         stopped=stopped,
         convex_min=edge,
@@ -273,16 +273,6 @@ def assemble(problem, state, data, settings, steps, stopped, X, y):
         X=X,
         y=y,
     )
-
-
-def statuses(problem, state, steps, tol):
-    """How each lambda ended; at lambda 0 also whether that is the only solution."""
-    said = [step.status for step in steps]
-    last = steps[-1]
-    if last.lam == 0 and last.violation <= tol:
-        if is_determined(problem, state.gram) is False:
-            said[-1] = Status.ONE_OF_MANY.value
-    return tuple(said)
 
 
 def assemble_trace(steps):

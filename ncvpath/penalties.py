@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .loading import package
+
 
 class Penalty(NamedTuple):
     """A penalty as the kernels take it."""
@@ -115,7 +117,7 @@ def penalties():
     >>> float(penalties()["gamma"]["MCP"])
     3.0
     """
-    import pandas as pd
+    pd = package("pandas")
 
     return pd.DataFrame(
         {

@@ -23,6 +23,8 @@ ORTHOGONAL = 2e-14
 EPS = np.finfo(float).eps
 ROUNDING = 2 * EPS
 AT_WORST = 5e3
+# Squares below this lose digits to the end of the range of numbers.
+VANISHING = np.finfo(float).tiny / EPS
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,12 @@ class Problem:
         """What rounding does to a violation.
 
         That is a difference of larger numbers: of the response and of each feature's
-        share in the fit. And a mean is off by half a unit in its last place, so that
-        columns and response keep a little of the constant, which meets that of others.
+        share in the fit. And a centre is off by half a unit in its last place, so that
+        columns keep a little of the constant, which meets that of others.
         """
         design, size = self.design, np.abs(beta)
         terms = self.spread + size @ np.sqrt(design.norm2[support])
-        rest = size @ off_centre(design, support) + 0.5 * EPS * abs(self.mean)
-        rest *= self.farthest_off
+        rest = size @ off_centre(design, support) * self.farthest_off
         return ROUNDING * design.blur * self.longest * terms + rest
 
     def rounding_at_worst(self, beta):
@@ -122,11 +123,10 @@ def pose(data, settings, design, products=None):
     `products` of all columns, if they are known, serve a tall design.
     """
     counted = data.weights > 0
-    y, mean = np.where(counted, data.y, 0.0), 0.0
-    if settings.intercept:
-        mean = data.weights @ y
-        mean += data.weights @ np.where(counted, y - mean, 0.0)
-    response = np.where(counted, y - mean, 0.0)
+    response, mean = np.where(counted, data.y, 0.0), 0.0
+    for _ in range(2 if settings.intercept else 0):  # the second for its rounding
+        rest = data.weights @ response
+        response, mean = np.where(counted, response - rest, 0.0), mean + rest
     spread = check_sizes(design, response)
     penalty = shaped(settings.row, settings.gamma, spread)
     factor = np.where(design.constant, np.inf, data.factor)
@@ -142,19 +142,26 @@ def pose(data, settings, design, products=None):
 
 
 def check_sizes(design, response):
-    """The root mean square of the response; nothing may overflow when squared."""
+    """The root mean square of the response; squares may not overflow nor vanish."""
     with np.errstate(over="ignore"):
         spread = np.sqrt(design.weights @ response**2)
         total = design.n * spread**2
-    if np.isfinite(total) and np.isfinite(design.norm2).all():
-        return spread
-    culprit, size = "y", np.abs(response).max()
-    if np.isfinite(total):
-        culprit, size = "X", design.scale.max()
-    raise ValueError(
-        f"{culprit} must not be so large that its squares overflow; got {culprit} "
-        f"of size {size:g}: rescale it"
-    )
+    squares = {
+        "y": np.array([total] if response.any() else []),
+        "X": design.norm2[~design.constant],
+    }
+    for name, found in squares.items():
+        if not np.isfinite(found).all():
+            raise ValueError(
+                f"{name} must not be so large that its squares overflow; rescale it; "
+                f"got squares of up to {found.max():g}"
+            )
+        if not (found > VANISHING).all():
+            raise ValueError(
+                f"{name} must not be so small that its squares vanish; rescale it; "
+                f"got squares of {found.min():g}"
+            )
+    return spread
 
 
 def extremes(design, state, spread, factor, alpha):
@@ -190,6 +197,19 @@ def extremes(design, state, spread, factor, alpha):
     return reach.max(), top
 
 
+def least_squares(design, response, features):
+    """Coefficients of features that nobody penalises, and whether no others do as
+    well: as far as the smallest singular value's square can be told from rounding."""
+    root, length = np.sqrt(design.weights), np.sqrt(design.norm2[features])
+    columns = design.columns(features) / length * root[:, None]
+    # Entries of X are known to their last place: what is smaller has no direction.
+    known = max(columns.shape) * EPS
+    known += 2 * np.sqrt(features.size) * (off_centre(design, features) / length).max()
+    found, _, _, values = np.linalg.lstsq(columns, response * root, known)
+    unique = values[-1] ** 2 > 8 * EPS * features.size * values[0] ** 2
+    return found / length, features.size <= design.n and unique
+
+
 def null_state(design, response, factor, learns, products=None):
     """The model of the unpenalised features alone, fitted by least squares.
 
@@ -198,14 +218,7 @@ def null_state(design, response, factor, learns, products=None):
     beta = np.zeros(design.p)
     free = np.flatnonzero(factor == 0)
     if free.size:
-        root = np.sqrt(design.weights)
-        length = np.sqrt(design.norm2[free])
-        columns = design.columns(free) / length * root[:, None]
-        # Entries of X are known to their last place: what is smaller has no direction.
-        known = max(columns.shape) * EPS
-        known += 2 * np.sqrt(free.size) * (off_centre(design, free) / length).max()
-        fitted = np.linalg.lstsq(columns, response * root, known)
-        beta[free] = fitted[0] / length
+        beta[free], _ = least_squares(design, response, free)
     residual = design.residual(response, free, beta[free])
     certificates, cache = Certificates(design), GramCache(design)
     if learns or products is not None:

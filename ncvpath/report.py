@@ -17,6 +17,7 @@ import numpy as np
 from .cv_results import CvNcvPath
 from .data_files import Roles, Study
 from .delivery import manifest
+from .loading import package
 from .printing import some
 from .results import NcvPath
 
@@ -91,7 +92,7 @@ class Run:
 
     def selected(self):
         """Coefficients of the chosen models, those of most effect first."""
-        import pandas as pd
+        pd = package("pandas")
 
         positions = self.choices()
         beta = self.path.beta[:, list(positions.values())]

@@ -12,6 +12,7 @@ import numpy as np
 from . import criteria, pickles, printing, storage, tables
 from .checks import flag, matrix, number, one_of, one_or_more
 from .inputs import check_response, compare_indexes, match_columns
+from .loading import package
 from .matrices import product
 from .messages import brief
 
@@ -119,7 +120,7 @@ class NcvPath:
         >>> path.coef(which=[0, 5]).shape
         (11, 2)
         """
-        import pandas as pd
+        pd = package("pandas")
 
         mix, lambdas, single = self._query(lam, which)
         rows = pd.Index(["(Intercept)", *self.feature_names])
@@ -336,7 +337,7 @@ class NcvPath:
         1    1.43   7       0.51
         2    0.05  10       0.52
         """
-        import pandas as pd
+        pd = package("pandas")
 
         table = pd.DataFrame(
             {
@@ -354,7 +355,7 @@ class NcvPath:
     @property
     def screening(self) -> "pd.DataFrame":
         """What it took at each lambda: sizes, rounds, features looked at, sweeps."""
-        import pandas as pd
+        pd = package("pandas")
 
         return pd.DataFrame(self.work, index=pd.Index(self.lambdas, name="lambda"))
 
@@ -367,7 +368,7 @@ class NcvPath:
         working_set (its size), and distance, the largest from the residual to the
         slab of a feature outside the working set.
         """
-        import pandas as pd
+        pd = package("pandas")
 
         if self.rounds is None:
             return None
@@ -540,7 +541,7 @@ class NcvPath:
         return fitted[:, 0] if single else fitted
 
     def _by_lambda(self, values, name):
-        import pandas as pd
+        pd = package("pandas")
 
         return pd.Series(values, index=pd.Index(self.lambdas, name="lambda"), name=name)
 

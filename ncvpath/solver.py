@@ -9,6 +9,7 @@ import numpy as np
 
 from .fits import Fit
 from .inner import INNER, Restricted
+from .problem import least_squares
 from .trace import Round, look_back
 from .working_set import RULES, default_n_added, first_set, largest
 
@@ -17,6 +18,8 @@ from .working_set import RULES, default_n_added, first_set, largest
 MARGIN = 0.5
 # How much further a working set is solved that was thought to be solved.
 FURTHER = 0.2
+# Numbers in X up to which least squares is computed from a copy of it.
+DIRECT = 20_000_000
 # Objectives that differ by a smaller share may do so by the way they were computed.
 SAME_HEIGHT = 1e-9
 # Rounds without progress on an unchanged working set before it is given up.
@@ -125,6 +128,27 @@ def solve(problem, state, lam, limits, work):
             take_back(problem, state, lam, origin, height)
         worst = measure_all(problem, state, work)
         status = Status.CONVERGED if worst <= limits.tol else status
+    return status, worst, work
+
+
+def unpenalised(problem, state, limits, status, worst, work):
+    """At lambda 0: least squares without detours, where it has one solution.
+
+    Where columns are nearly dependent a small violation says little about the
+    coefficients. And where they are dependent, the solution found is one of many.
+    """
+    design, live = problem.design, np.flatnonzero(np.isfinite(problem.factor))
+    unique = live.size <= design.n
+    if unique and design.n * live.size <= DIRECT:
+        beta, unique = least_squares(design, problem.response, live)
+        if unique:
+            origin, height = state.fit, objective(problem, state.fit, 0.0)
+            state.beta[live] = beta
+            state.fit = fitted(problem, state)
+            take_back(problem, state, 0.0, origin, height)
+            worst = measure_all(problem, state, work)
+    if worst <= limits.tol:
+        status = Status.CONVERGED if unique else Status.ONE_OF_MANY
     return status, worst, work
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .loading import package
+
 INTERCEPT = "(Intercept)"
 FACTS = ("penalty", "gamma", "alpha", "n", "p", "tol", "convex_min", "stopped")
 
@@ -22,7 +24,7 @@ def plain(value):
 
 def long_table(path, zeros):
     """One row per coefficient. See NcvPath.to_frame."""
-    import pandas as pd
+    pd = package("pandas")
 
     p, size = path.beta.shape
     if zeros:
@@ -52,7 +54,7 @@ def long_table(path, zeros):
 
 def sparse_table(intercept, beta, rows, columns):
     """A table of sparse columns, the intercept in the first row."""
-    import pandas as pd
+    pd = package("pandas")
     from scipy.sparse import csc_array
 
     first = beta.indptr[:-1]

@@ -17,6 +17,7 @@ from .solver import (
     rest,
     solve,
     take_back,
+    unpenalised,
 )
 from .working_set import default_n_added
 
@@ -40,6 +41,11 @@ class Step(NamedTuple):
     violation: float  # relative to the null gradient
     status: str
     work: Work
+
+    @property
+    def converged(self):
+        """Whether tol was reached, as far as can be known."""
+        return self.status.startswith("converged")
 
 
 def walk(problem, state, lambdas, hidden, settings, tick):
@@ -86,8 +92,9 @@ def take_steps(problem, state, lambdas, limits):
         if lam >= problem.lambda_max * (1 - SAME_LAMBDA):
             outcome = rest(problem, state, lam, limits, work)
         else:
-            if may_be_easy(state, limits):
+            if lam > 0 and may_be_easy(state, limits):
                 few = lambdas[done : done + STRETCH]
+                few = few[few > 0]
                 steps, spent = easy_stretch(problem, state, few, limits)
                 yield from steps
                 done += len(steps)
@@ -97,6 +104,8 @@ def take_steps(problem, state, lambdas, limits):
                 if spent:  # on a round that led nowhere
                     work.rounds, work.checked = 1, problem.design.p
             outcome = minimise(problem, state, lam, limits, work)
+            if lam == 0:
+                outcome = unpenalised(problem, state, limits, *outcome)
         work.seconds += perf_counter()
         step = finished_step(problem, state, lam, limits.tol, *outcome)
         so_far = problem.design.round_trips or 0

@@ -270,7 +270,7 @@ MUTANTS = (
     ),
     Mutant(
         "between folds, in cvse", "cv.py",
-        "    variance += share @ np.square(fold_errors - cve)\n", "", ERRORS,
+        "lengths(np.concatenate([within, between]))", "lengths(within)", ERRORS,
     ),
     Mutant(
         "the 1-SE rule", "cv.py",

@@ -8,7 +8,7 @@ import recipes
 from conftest import draw
 from judge import is_honest, never_rises, nothing_to_explain
 
-from ncvpath import ConvergenceWarning, ncvpath, solver
+from ncvpath import ConvergenceWarning, cv_ncvpath, ncvpath, solver
 
 PLAIN = dict(
     n=20, p=10, seed=0, trouble="none", closeness=-1, shift=None, scaled=False, noise=0,
@@ -154,3 +154,54 @@ def test_steps_that_led_upwards_are_taken_back(tall, monkeypatch):
     monkeypatch.setattr("ncvpath.path.walk", look)
     with pytest.raises(SeenError):
         ncvpath(*tall)
+
+
+@pytest.mark.parametrize("penalty", ["lasso", "MCP"])
+def test_least_squares_of_nearly_equal_columns(penalty):
+    """A violation below tol left coefficients of -1208 where -5951 is the solution."""
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(200)
+    X = np.column_stack([z, z + 1e-5 * rng.standard_normal(200)])
+    y = z + rng.standard_normal(200)
+    path = ncvpath(X, y, penalty=penalty, lambda_min_ratio=0, nlambda=10)
+    expected = np.linalg.lstsq(np.column_stack([np.ones(200), X]), y, rcond=None)[0]
+    np.testing.assert_allclose(path.coef(which=-1), expected, rtol=1e-6)
+    assert path.status[-1] == "converged"
+
+
+def test_a_response_whose_squares_vanish():
+    X, y = draw(40, 12, seed=1)
+    with pytest.raises(ValueError, match="y must not be so small .* got squares of"):
+        ncvpath(X, y * 1e-162)
+
+
+def test_columns_whose_squares_vanish():
+    X, y = draw(40, 12, seed=1)
+    assert ncvpath(X * 1e-162, y, nlambda=3).converged.all()
+    with pytest.raises(ValueError, match="X must not be so small .* got squares of 0"):
+        ncvpath(X * 1e-162, y, standardize=False)
+
+
+@pytest.mark.parametrize("unit", [1e-82, 1e76])
+def test_the_standard_error_has_the_unit_of_the_error(unit):
+    """The square of a squared error may leave the range of numbers."""
+    X, y = draw(60, 8, seed=2)
+    one, other = (
+        cv_ncvpath(X, y * c, penalty="lasso", nfolds=5, nlambda=20, random_state=1)
+        for c in (1.0, unit)
+    )
+    np.testing.assert_allclose(other.cvse, one.cvse * unit**2, rtol=1e-9)
+    assert other.index_1se == one.index_1se
+
+
+def test_the_rounding_of_a_mean_is_no_part_of_the_response():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5))
+    y = 1e9 + 1e-5 * (X[:, 0] + rng.standard_normal(60))
+    settings = dict(penalty="logsum", gamma=0.1, weights=rng.random(60))
+    path = ncvpath(X, y, nlambda=20, **settings)
+    near = ncvpath(X, y - 1e9, lambdas=path.lambdas, **settings)  # without rounding
+    np.testing.assert_allclose(path.loss, near.loss, rtol=1e-6)
+    np.testing.assert_allclose(
+        path.beta.toarray(), near.beta.toarray(), atol=1e-6 * abs(near.beta).max()
+    )

@@ -102,7 +102,7 @@ def test_there_are_no_cycles(inside_functions):
 def test_the_reader_of_imports_sees_them():
     assert imports("kernels")[0] >= {"numba", "numpy"}
     assert "plots" in imports("results", inside_functions=True)[1]
-    assert "pandas" in imports("results", inside_functions=True)[0]
+    assert "scipy" in imports("results", inside_functions=True)[0]
     assert imports("__init__")[1] >= {"path", "results", "datasets"}
 
 

@@ -96,6 +96,28 @@ def test_an_interrupt_while_numba_is_imported_does_not_break_later_fits():
     assert run(script) == ["struck", "interrupted", "True"]
 
 
+def test_an_interrupt_while_pandas_is_imported_does_not_break_later_tables():
+    script = """
+    from ncvpath import cv_ncvpath
+
+    class Interrupter:
+        def find_spec(self, name, *_):
+            if name == "pandas._libs.tslibs.np_datetime":
+                sys.meta_path.remove(self)
+                print("struck")
+                signal.raise_signal(signal.SIGINT)
+
+    sys.meta_path.insert(0, Interrupter())
+    X, y = draw(30, 8)
+    try:
+        cv_ncvpath(X, y, nlambda=3, nfolds=3)
+    except KeyboardInterrupt:
+        print("interrupted")
+    print(cv_ncvpath(X, y, nlambda=3, nfolds=3).converged.all())
+    """
+    assert run(script) == ["struck", "interrupted", "True"]
+
+
 def test_interrupts_wait_only_in_the_main_thread_and_only_for_pythons_handler():
     from ncvpath.loading import undisturbed
 
