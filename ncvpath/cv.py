@@ -338,6 +338,8 @@ def cross_validate(path, X=None, y=None, **arguments) -> CvNcvPath:
     }
     if "penalty" in arguments:
         del own["gamma"]  # it belongs to the path's own penalty
+    if arguments.keys() & {"nlambda", "lambda_min_ratio"}:
+        del own["lambdas"]  # others were asked for
     return cv_ncvpath(X, y, **(own | arguments))
 
 

@@ -589,3 +589,11 @@ def test_training_rows_of_little_weight_keep_their_digits(monkeypatch, shape, li
     alone = ncvpath(X[train], y[train], lambdas=cv.lambdas, **options)
     error = np.square(y[~train, None] - alone.predict(X[~train])).mean(axis=0)
     np.testing.assert_allclose(cv.fold_errors[0], error, rtol=1e-7)
+
+
+def test_a_path_is_cross_validated_on_other_lambdas_if_asked(tall):
+    path = ncvpath(*tall, nlambda=12)
+    assert path.cross_validate(nfolds=3).lambdas.size == 12
+    assert path.cross_validate(nfolds=3, nlambda=5).lambdas.size == 5
+    deep = path.cross_validate(nfolds=3, lambda_min_ratio=0.5)
+    assert deep.lambdas[-1] == pytest.approx(0.5 * deep.lambdas[0])
