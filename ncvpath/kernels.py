@@ -561,8 +561,8 @@ def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor, stuck):
     it that no step leads down. That for the penalty's tangents does: they lie above it.
     It is slower, and for those who are `stuck`.
     """
-    direction, level = np.empty(size), np.int64(0)  # not a literal, compiled once
-    straight, steps = False, 0
+    direction, level = np.empty(size), np.int64(0)  # no literal: compiled once
+    straight, steps = np.bool_(False), 0  # nor is this one
     while steps < MOST_IN_A_ROW:
         # A floor that held is kept: each that does not costs a factorization.
         found, level = newton_direction(
@@ -577,7 +577,7 @@ def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor, stuck):
             factor.size[0] = 0  # it may have been stale
             if straight or not stuck:
                 return steps
-            straight, level = True, np.int64(0)
+            straight, level = np.bool_(True), np.int64(0)
         elif not crossed:
             return steps
     return steps
