@@ -128,7 +128,13 @@ def pose(data, settings, design, products=None):
         rest = data.weights @ response
         response, mean = np.where(counted, response - rest, 0.0), mean + rest
     spread = check_sizes(design, response)
-    penalty = shaped(settings.row, settings.gamma, spread)
+    penalty = shaped(settings.row, settings.gamma, float(spread))
+    if not np.isfinite(penalty.shape):
+        raise ValueError(
+            "gamma times the spread of y must not overflow; got "
+            f"gamma={settings.gamma:g} and a spread of {spread:g}: choose a smaller "
+            "gamma or rescale y"
+        )
     factor = np.where(design.constant, np.inf, data.factor)
     learns = design.matrix.is_tall and settings.uses_products
     with np.errstate(over="ignore", invalid="ignore"):

@@ -124,8 +124,7 @@ def solve(problem, state, lam, limits, work):
             status = Status.ROUNDING if at_rounding else Status.STALLED
             break
     if status is not Status.CONVERGED:
-        if not np.isnan(worst):
-            take_back(problem, state, lam, origin, height)
+        take_back(problem, state, lam, origin, height)
         worst = measure_all(problem, state, work)
         status = Status.CONVERGED if worst <= limits.tol else status
     return status, worst, work

@@ -58,6 +58,10 @@ FOUND = {
         PLAIN | dict(n=2, p=16, seed=1, trouble="powers", shift=6, noise=-8, unit=5),
         LASSO | dict(alpha=0.9),
     ),
+    "columns that vary in their last places, to infinity": (
+        PLAIN | dict(n=2, p=37, trouble="powers", shift=8, scaled=True, unit=-12),
+        FREE | dict(penalty="MCP", alpha=0.3, weights=True),
+    ),
     # Coefficients ran away along directions that rounding had made.
     "equal free columns far from zero": (
         PLAIN | dict(n=28, p=7, seed=2676974, trouble="duplicates", shift=8,

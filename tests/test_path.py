@@ -243,5 +243,11 @@ def test_an_unused_ratio_does_not_stretch_the_hidden_path(wide):
 
 def test_numbers_that_overflow_are_an_error_not_a_result(tall):
     X, y = tall
-    with pytest.raises(FloatingPointError, match="rescale"), np.errstate(all="ignore"):
+    with pytest.raises(ValueError, match="gamma .* must not overflow; got gamma=1.7e"):
         ncvpath(X, y, penalty="logsum", gamma=1.7e308, nlambda=5)
+
+
+def test_numbers_that_are_none_are_an_error_not_a_result(tall, monkeypatch):
+    monkeypatch.setattr("ncvpath.solver.measure_all", lambda *_: np.nan)
+    with pytest.raises(FloatingPointError, match="rescale"):
+        ncvpath(*tall, nlambda=5, max_epochs=1)
