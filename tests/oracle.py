@@ -15,7 +15,9 @@ class Problem:
         n, p = X.shape
         w = np.ones(n, kind) if weights is None else np.asarray(weights, dtype=kind)
         self.w = w / w.sum()
-        self.center = self.w @ X if intercept else np.zeros(p)
+        self.center = np.zeros(p, kind)
+        for _ in range(2 if intercept else 0):  # the second for rounding in the first
+            self.center = self.center + self.w @ (X - self.center)
         Z = X - self.center
         rms = np.sqrt(self.w @ Z**2)
         peak = np.abs(Z[self.w > 0]).max(axis=0)
