@@ -635,10 +635,10 @@ def interrupt(running):
     llvmlite in which it is raised has no caller to tell.
     """
     try:
-        for _ in range(4):
+        for _ in range(16):
             running.send_signal(signal.SIGINT)
             try:
-                return running.communicate(timeout=20)[1]
+                return running.communicate(timeout=5)[1]
             except subprocess.TimeoutExpired:
                 continue
         raise AssertionError("it cannot be interrupted")
@@ -655,7 +655,7 @@ def test_an_interrupted_fit_leaves_nothing(folder):
     wide.to_csv("wide.csv", index=False, float_format="%.4f")
     before = names_in(folder)
     running = subprocess.Popen(
-        [*PROGRAM, "fit", "wide.csv", "--response", "y", "--cv", "100", "--nlambda",
+        [*PROGRAM, "fit", "wide.csv", "--response", "y", "--cv", "300", "--nlambda",
          "1000", "--tol", "1e-10"],
         stderr=subprocess.PIPE, text=True,
     )

@@ -191,7 +191,9 @@ REFUSED = {
     "days in polars, which it would count": (
         lambda: polars(c=DAYS), "X must be numeric; column 'c' has dtype Date"
     ),
-    "text in polars": (lambda: polars(c=["m"] * N), "column 'c' has dtype String"),
+    "text in polars": (
+        lambda: polars(c=["m"] * N), "column 'c' has dtype (String|Utf8)"
+    ),
     "missing in polars": (
         lambda: polars(c=[None] + [1] * (N - 1)), "column 'c' contains nan"
     ),
