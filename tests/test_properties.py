@@ -24,7 +24,7 @@ from ncvpath.mm import MAJORIZING
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 common = dict(deadline=None, database=None, suppress_health_check=SLOW)
-settings.register_profile("ci", max_examples=250, derandomize=True, **common)
+settings.register_profile("ci", max_examples=200, derandomize=True, **common)
 settings.register_profile("long", max_examples=12_000, print_blob=True, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 FEW = settings().max_examples // 3
