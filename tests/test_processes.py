@@ -75,11 +75,23 @@ def run(script, **environment):
 # ---- signals -----------------------------------------------------------------------
 
 
-def test_an_interrupt_while_numba_is_imported_does_not_break_later_fits():
-    script = """
+# What needs a package, and a module in the middle of its import.
+IMPORTED = {
+    "numba": ("ncvpath(X, y, nlambda=3)", "numba.core.types"),
+    "pandas": (
+        "cv_ncvpath(X, y, nlambda=3, nfolds=3)", "pandas._libs.tslibs.np_datetime"
+    ),
+}
+
+
+@pytest.mark.parametrize("call, middle", IMPORTED.values(), ids=IMPORTED.keys())
+def test_an_interrupt_while_a_package_is_imported_does_not_break_later_calls(
+    call, middle
+):
+    script = f"""
     class Interrupter:
         def find_spec(self, name, *_):
-            if name == "numba.core.types":
+            if name == {middle!r}:
                 sys.meta_path.remove(self)
                 print("struck")
                 signal.raise_signal(signal.SIGINT)
@@ -87,33 +99,11 @@ def test_an_interrupt_while_numba_is_imported_does_not_break_later_fits():
     sys.meta_path.insert(0, Interrupter())
     X, y = draw(30, 8)
     try:
-        ncvpath(X, y, nlambda=3)
+        {call}
     except KeyboardInterrupt:
         print("interrupted")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    print(ncvpath(X, y, nlambda=3).converged.all())
-    """
-    assert run(script) == ["struck", "interrupted", "True"]
-
-
-def test_an_interrupt_while_pandas_is_imported_does_not_break_later_tables():
-    script = """
-    from ncvpath import cv_ncvpath
-
-    class Interrupter:
-        def find_spec(self, name, *_):
-            if name == "pandas._libs.tslibs.np_datetime":
-                sys.meta_path.remove(self)
-                print("struck")
-                signal.raise_signal(signal.SIGINT)
-
-    sys.meta_path.insert(0, Interrupter())
-    X, y = draw(30, 8)
-    try:
-        cv_ncvpath(X, y, nlambda=3, nfolds=3)
-    except KeyboardInterrupt:
-        print("interrupted")
-    print(cv_ncvpath(X, y, nlambda=3, nfolds=3).converged.all())
+    print({call}.converged.all())
     """
     assert run(script) == ["struck", "interrupted", "True"]
 
