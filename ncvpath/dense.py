@@ -21,8 +21,9 @@ from .threads import Crew
 PIECE = 1 << 18
 # Numbers below which one thread is done before another has woken up.
 ALONE = 1 << 20
-# A spread this small compared to the mean is measured, not derived.
-LOST = 1e-10
+# A spread this small compared to the mean is measured, not derived: the mean of all
+# rows is rounded, and what is derived from it more so.
+LOST = 1e-7
 # Numbers that are copied together for a prediction.
 COPIED = 1 << 22
 # Columns up to which all products among them cost no more than the passes over X that

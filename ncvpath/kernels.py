@@ -50,7 +50,8 @@ FEW, GROUP = 16, 64
 # A step that multiplies the coefficients by this may follow rounding, not curvature; it
 # is shortened to this if larger pivots do not do it.
 LEAP = 1e3
-ROUNDING = 4 * np.finfo(np.float64).eps
+EPS = np.finfo(np.float64).eps
+ROUNDING = 4 * EPS
 # The share of a column's square that must be left for the rest to be derived from it.
 ENOUGH_LEFT = 0.01
 # Rows of a column that stay in cache while they are multiplied by several vectors.
@@ -502,7 +503,8 @@ def newton_direction(
         if longest <= LEAP * largest:
             return True, level
         factor.size[0] = 0
-    if not longest < np.inf:
+    # A direction this much longer than what there is has no right digit.
+    if not longest <= largest / EPS:
         return False, first
     for j in range(size):
         direction[j] *= LEAP * largest / longest
@@ -510,13 +512,13 @@ def newton_direction(
 
 
 @kernel
-def step_along(gram, size, penalty, l1, v, beta, q, direction):
+def step_along(gram, size, penalty, l1, v, beta, q, direction, farthest):
     """Move the first `size` coordinates along a direction, if the objective falls.
 
     The full step, held at zero where a sign would change; or else the step up to the
-    first sign change or piece boundary; or else a fraction of it. Modified in place:
-    their beta and q. Returns whether a step was taken, and whether it changed support
-    or pieces.
+    first sign change or piece boundary; or else a fraction of it. No coordinate may go
+    beyond `farthest`. Modified in place: their beta and q. Returns whether a step was
+    taken, and whether it changed support or pieces.
     """
     new, new_q = np.empty(size), np.empty(size)
     edge = 1.0
@@ -530,7 +532,7 @@ def step_along(gram, size, penalty, l1, v, beta, q, direction):
             new[j], new_q[j] = beta[j] + part * direction[j], q[j]
             if new[j] * beta[j] <= 0.0 and beta[j] != 0.0:
                 new[j], crosses = 0.0, True
-        height = rise = 0.0
+        height = rise = far = 0.0
         for j in range(size):
             if new[j] != beta[j]:
                 subtract_row(gram, j, size, v, new[j] - beta[j], new_q)
@@ -540,7 +542,8 @@ def step_along(gram, size, penalty, l1, v, beta, q, direction):
             height += before
             rise += value(penalty, abs(new[j]), l1[j]) - before
             rise -= 0.5 * (new[j] - beta[j]) * (q[j] + new_q[j])
-        if rise <= ROUNDING * height:
+            far = larger(far, math.sqrt(v[j]) * abs(new[j]))
+        if rise <= ROUNDING * height and far <= farthest:
             for j in range(size):
                 beta[j], q[j] = new[j], new_q[j]
             return True, crosses
@@ -549,7 +552,9 @@ def step_along(gram, size, penalty, l1, v, beta, q, direction):
 
 
 @kernel
-def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor, stuck):
+def newton_steps(
+    gram, size, slots, penalty, l1, v, beta, q, factor, farthest, stuck
+):
     """Newton steps until one leaves support and pieces as they are.
 
     A step that brings a coordinate to zero is followed by another without it, as in
@@ -571,7 +576,9 @@ def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor, stuck):
         )
         taken = crossed = False
         if found:
-            taken, crossed = step_along(gram, size, penalty, l1, v, beta, q, direction)
+            taken, crossed = step_along(
+                gram, size, penalty, l1, v, beta, q, direction, farthest
+            )
         steps += taken
         if not taken:
             factor.size[0] = 0  # it may have been stale
@@ -584,7 +591,9 @@ def newton_steps(gram, size, slots, penalty, l1, v, beta, q, factor, stuck):
 
 
 @kernel
-def settle(gram, size, slots, penalty, l1, v, beta, q, factor, target, most):
+def settle(
+    gram, size, slots, penalty, l1, v, beta, q, factor, farthest, target, most
+):
     """Sweeps and Newton steps on the first `size` coordinates until they meet target.
 
     Modified in place: their beta, all of q, and the factor. Returns the number of
@@ -602,7 +611,7 @@ def settle(gram, size, slots, penalty, l1, v, beta, q, factor, target, most):
         if settled >= patience * SETTLED or since >= patience * SWEEPS:
             stuck = patience > STUBBORN and penalty.kind != LASSO
             taken = newton_steps(
-                gram, size, slots, penalty, l1, v, beta, q, factor, stuck
+                gram, size, slots, penalty, l1, v, beta, q, factor, farthest, stuck
             )
             steps += taken
             settled = since = 0
@@ -668,6 +677,19 @@ def largest_violation(penalty, l1, beta, q):
 
 
 @kernel
+def all_digits_away(v, beta, q):
+    """How far |x_j beta_j| may go before no digit is left of what there is now.
+
+    Without curvature every way may seem to lead down, by rounding alone.
+    """
+    size = 0.0
+    for j in range(beta.size):
+        root = math.sqrt(v[j])
+        size = larger(size, root * abs(beta[j]) + abs(q[j]) / root)
+    return size / EPS
+
+
+@kernel
 def descend_gram(
     products, working, slots, penalty, l1, v, beta, q, factor, gram, target, max_epochs
 ):
@@ -680,6 +702,7 @@ def descend_gram(
     place: beta, q, factor, gram, and the order of working, slots, l1, v, beta, q.
     Returns the number of sweeps, of Newton steps, and the largest violation left.
     """
+    farthest = all_digits_away(v, beta, q)
     epochs = steps = 0
     size = np.int64(0)  # not a literal, for which numba would compile everything anew
     for j in range(beta.size):
@@ -690,7 +713,7 @@ def descend_gram(
         copy_row(products, slots, j, gram)
     while True:
         more, taken, gave_up = settle(
-            gram, size, slots, penalty, l1, v, beta, q, factor, target,
+            gram, size, slots, penalty, l1, v, beta, q, factor, farthest, target,
             max_epochs - epochs - 1,
         )
         epochs, steps = epochs + more + 1, steps + taken

@@ -80,9 +80,19 @@ class Problem:
         columns keep a little of the constant, which meets that of others.
         """
         design, size = self.design, np.abs(beta)
-        terms = self.spread + size @ np.sqrt(design.norm2[support])
-        rest = size @ off_centre(design, support) * self.farthest_off
-        return ROUNDING * design.blur * self.longest * terms + rest
+        with np.errstate(over="ignore"):  # of coefficients that have run away
+            terms = self.spread + size @ np.sqrt(design.norm2[support])
+            rest = size @ off_centre(design, support) * self.farthest_off
+            return ROUNDING * design.blur * self.longest * terms + rest
+
+    def hidden(self, support, beta):
+        """What of the objective rounding hides, at least: half the square of what it
+        does to the residual.
+
+        Coefficients that have run away may seem to leave nothing of the response.
+        """
+        with np.errstate(over="ignore"):
+            return 0.5 * (self.rounding(support, beta) / self.longest) ** 2
 
     def rounding_at_worst(self, beta):
         """Violations up to here may well be kept up by rounding alone."""

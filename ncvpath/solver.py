@@ -22,6 +22,9 @@ FURTHER = 0.2
 DIRECT = 20_000_000
 # Objectives that differ by a smaller share may do so by the way they were computed.
 SAME_HEIGHT = 1e-9
+# The share of tol that rounding may take where correlations come by way of products,
+# whose sums of squares it spoils several times as much.
+BY_FAR = 0.01
 # Rounds without progress on an unchanged working set before it is given up.
 PATIENCE = 3
 
@@ -80,7 +83,7 @@ def solve(problem, state, lam, limits, work):
     violation over all features, and the work.
     """
     done = work.rounds
-    origin, height = state.fit, objective(problem, state.fit, lam)
+    origin, highest = state.fit, not_above(problem, state.fit, lam)
     target, loosest = limits.tol, np.inf
     if state.lam == np.inf and limits.working_set != "full":
         # From a cold start the first set is a guess, and need not be solved exactly.
@@ -92,7 +95,7 @@ def solve(problem, state, lam, limits, work):
     best, stalled = np.inf, 0
     while True:
         # 1. Solve on the working set.
-        descend(problem, state, MARGIN * target, limits, work)
+        descend(problem, state, worthwhile(problem, state, target), limits, work)
         # 2. Look at every feature that is not certified to be satisfied.
         refresh(problem, state, limits, work)
         # 3. Measure the violations; move FireWorks' feasible vector to the residual.
@@ -106,6 +109,9 @@ def solve(problem, state, lam, limits, work):
             break
         if work.epochs >= limits.max_epochs:
             status = Status.MAX_EPOCHS
+            break
+        if problem.hidden(state.fit.support, state.fit.beta) > highest:
+            status = Status.ROUNDING
             break
         if outside > limits.tol:
             # 5. Choose who works next.
@@ -123,11 +129,21 @@ def solve(problem, state, lam, limits, work):
             at_rounding = worst <= problem.rounding_at_worst(state.beta)
             status = Status.ROUNDING if at_rounding else Status.STALLED
             break
-    if status is not Status.CONVERGED:
-        take_back(problem, state, lam, origin, height)
-        worst = measure_all(problem, state, work)
-        status = Status.CONVERGED if worst <= limits.tol else status
+    known = problem.rounding(state.fit.support, state.fit.beta) <= limits.tol
+    if status is not Status.CONVERGED or not known:
+        moved = take_back(problem, state, lam, origin, highest)
+        if moved or status is not Status.CONVERGED:
+            status, worst = measured_anew(problem, state, limits, status, work)
     return status, worst, work
+
+
+def measured_anew(problem, state, limits, status, work):
+    """Status and violation of where the state is now, which need not be where the
+    status was found."""
+    worst = measure_all(problem, state, work)
+    if worst <= limits.tol:
+        return Status.CONVERGED, worst
+    return Status.ROUNDING if status is Status.CONVERGED else status, worst
 
 
 def unpenalised(problem, state, limits, status, worst, work):
@@ -141,10 +157,10 @@ def unpenalised(problem, state, limits, status, worst, work):
     if unique and design.n * live.size <= DIRECT:
         beta, unique = least_squares(design, problem.response, live)
         if unique:
-            origin, height = state.fit, objective(problem, state.fit, 0.0)
+            origin, highest = state.fit, not_above(problem, state.fit, 0.0)
             state.beta[live] = beta
             state.fit = fitted(problem, state)
-            take_back(problem, state, 0.0, origin, height)
+            take_back(problem, state, 0.0, origin, highest)
             worst = measure_all(problem, state, work)
     if worst <= limits.tol:
         status = Status.CONVERGED if unique else Status.ONE_OF_MANY
@@ -199,6 +215,12 @@ def crowd(n_added, held, most):
     return max(n_added, min(2 * held, most - held))
 
 
+def worthwhile(problem, state, target):
+    """How far to solve for a target: a little further, but not into rounding."""
+    rounding = problem.rounding(state.fit.support, state.fit.beta)
+    return max(MARGIN * target, 0.5 * rounding)
+
+
 def descend(problem, state, target, limits, work):
     """Solve on the working set."""
     know_members(state, work)
@@ -242,7 +264,8 @@ def fitted(problem, state):
 
 def refresh(problem, state, limits, work):
     """Correlations anew from beta, so that no rounding piles up."""
-    state.fit = fitted(problem, state)
+    state.fit = fit = fitted(problem, state)
+    fit.by_gram &= problem.rounding(fit.support, fit.beta) <= BY_FAR * limits.tol
     level, _ = problem.units(state.lam)
     look = state.certificates.look(
         state.fit, state.member, problem.factor, level, limits.tol
@@ -268,13 +291,28 @@ def objective(problem, fit, lam):
         return problem.objective(fit.mean_square, lam, fit.support, fit.beta)
 
 
-def take_back(problem, state, lam, origin, height):
-    """Undo all steps since `origin`, if rounding has led them above its `height`.
+def not_above(problem, origin, lam):
+    """The highest objective that is no higher than the origin's, as far as we know."""
+    height = objective(problem, origin, lam)
+    hidden = problem.hidden(origin.support, origin.beta)
+    return max(height + SAME_HEIGHT * abs(height), hidden)
+
+
+def take_back(problem, state, lam, origin, highest):
+    """Undo all steps since `origin` if rounding has led them above the `highest`
+    objective allowed, or so far that it hides as much; returns whether it was so.
 
     An origin is a fit or a step of the path. Correlations stay as they are.
     """
-    if objective(problem, state.fit, lam) <= height + SAME_HEIGHT * abs(height):
-        return
+    reached, fit = objective(problem, state.fit, lam), state.fit
+    if max(reached, problem.hidden(fit.support, fit.beta)) <= highest:
+        return False
+    go_back(problem, state, origin)
+    return True
+
+
+def go_back(problem, state, origin):
+    """Coefficients and fit of the origin; correlations stay as they are."""
     state.beta[:] = 0.0
     state.beta[origin.support] = origin.beta
     state.fit = fitted(problem, state)

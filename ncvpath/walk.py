@@ -8,16 +8,18 @@ import numpy as np
 from . import mm
 from .dense import DenseMatrix
 from .solver import (
-    MARGIN,
     Limits,
     Status,
     Work,
     fitted,
+    go_back,
+    not_above,
     objective,
     rest,
     solve,
     take_back,
     unpenalised,
+    worthwhile,
 )
 from .working_set import default_n_added
 
@@ -162,7 +164,7 @@ def easy_stretch(problem, state, lambdas, limits):
         design.matrix.flat, design.everyone, design.weights, design.center,
         design.scale, design.norm2, problem.response, problem.factor, problem.penalty,
         problem.alpha, problem.growth, state.lam, lambdas, limits.tol,
-        MARGIN * limits.tol,
+        worthwhile(problem, state, limits.tol),
         limits.max_epochs // 2, limits.dfmax, limits.n_added or default_n_added(p),
         cache.features,
         cache.known, cache.slot, cache.array, factor, state.beta, np.empty(design.n),
@@ -170,28 +172,43 @@ def easy_stretch(problem, state, lambdas, limits):
     )
     state.fit = fitted(problem, state)
     state.exact = state.certificates.everyone
-    state.lam = lambdas[done - 1] if done else state.lam
     share = (perf_counter() - start) / max(done, 1)  # no clock in there: alike for all
-    steps, first = [], 0
-    for lam, row in zip(lambdas[:done], figures.tolist()):
-        strong, size, epochs, newton, step, worst, mean_square, penalty, last = row
-        last = int(last)
-        work = Work(
-            int(strong), int(size), 1, 0, p, step, int(epochs), int(newton), share
-        )
-        support, beta = supports[first:last], values[first:last]
-        worst, status = believed(
-            problem, support, beta, limits.tol, worst, Status.CONVERGED
-        )
-        steps.append(
-            Step(
-                lam, support, beta, mean_square, 0.5 * mean_square + penalty,
-                worst / problem.g0, status.value, work,
-            )
-        )
-        first = last
-    if spent:  # on a lambda that was not finished, perhaps in vain
-        lam, origin = lambdas[done], steps[-1] if steps else before
-        take_back(problem, state, lam, origin, objective(problem, origin, lam))
+    steps, vain = easy_steps(
+        problem, before, lambdas[:done], limits.tol, figures, supports, values, share
+    )
+    done, origin = len(steps), steps[-1] if steps else before
+    state.lam = lambdas[done - 1] if done else state.lam
+    if vain:
+        go_back(problem, state, origin)
+    elif spent:  # on a lambda that was not finished, perhaps in vain
+        lam = lambdas[done]
+        take_back(problem, state, lam, origin, not_above(problem, origin, lam))
+    if vain or spent:
         state.correlation = design.correlate(state.fit.residual)
-    return steps, spent
+    return steps, spent + vain
+
+
+def easy_steps(problem, before, lambdas, tol, figures, supports, values, share):
+    """Steps from the figures of compiled code, and sweeps spent in vain.
+
+    If coefficients have run away, that and all that followed is left out.
+    """
+    steps, first, origin = [], 0, before
+    for k, (lam, row) in enumerate(zip(lambdas, figures.tolist())):
+        strong, size, epochs, newton, step, worst, mean_square, penalty, last = row
+        support, beta = supports[first : int(last)], values[first : int(last)]
+        first = int(last)
+        worst, status = believed(problem, support, beta, tol, worst, Status.CONVERGED)
+        if status is not Status.CONVERGED:
+            if problem.hidden(support, beta) > not_above(problem, origin, lam):
+                return steps, int(figures[k : lambdas.size, 2].sum())
+        work = Work(
+            int(strong), int(size), 1, 0, problem.design.p, step, int(epochs),
+            int(newton), share,
+        )
+        origin = Step(
+            lam, support, beta, mean_square, 0.5 * mean_square + penalty,
+            worst / problem.g0, status.value, work,
+        )
+        steps.append(origin)
+    return steps, 0

@@ -172,7 +172,7 @@ MUTANTS = (
     ),
     Mutant(
         "steps that raise the objective", "kernels.py",
-        "if rise <= ROUNDING * height:", "if True:", f"{NEWTON} -k too_far",
+        "if rise <= ROUNDING * height and", "if True and", f"{NEWTON} -k too_far",
     ),
     Mutant(
         "proximal steps that do not descend", "gist.py",
@@ -216,8 +216,26 @@ MUTANTS = (
     ),
     Mutant(
         "steps that led upwards", "solver.py",
-        "<= height + SAME_HEIGHT * abs(height)", "< np.inf",
+        "fit.beta)) <= highest:", "fit.beta)) < np.inf:",
         "tests/test_found.py -k upwards",
+    ),
+    Mutant(
+        "fits that only rounding made", "solver.py",
+        "max(reached, problem.hidden(fit.support, fit.beta))", "reached",
+        "tests/test_found.py -k ran_away",
+    ),
+    Mutant(
+        "steps that overflow", "kernels.py",
+        "longest <= largest / EPS", "longest < np.inf",
+        "tests/test_found.py -k without_curvature",
+    ),
+    Mutant(
+        "steps that seem to lead down", "kernels.py",
+        " and far <= farthest:", ":", "tests/test_newton.py -k digits",
+    ),
+    Mutant(
+        "products where digits are few", "solver.py",
+        "<= BY_FAR * limits.tol", "< np.inf", "tests/test_found.py -k near_rounding",
     ),
     Mutant(
         "what rounding lets us know", "walk.py",

@@ -7,8 +7,9 @@ import pytest
 import recipes
 from conftest import draw
 from judge import is_honest, never_rises, nothing_to_explain
+from scipy import sparse
 
-from ncvpath import ConvergenceWarning, cv_ncvpath, ncvpath, solver
+from ncvpath import ConvergenceWarning, cv_ncvpath, ncvpath, solver, walk
 
 PLAIN = dict(
     n=20, p=10, seed=0, trouble="none", closeness=-1, shift=None, scaled=False, noise=0,
@@ -89,6 +90,64 @@ def test_claims_of_convergence(name):
     never_rises(X, y, path, model)
 
 
+def test_products_of_columns_when_tol_is_near_rounding(monkeypatch):
+    """Violations by way of them were 1e-8, of the residual 3e-7; tol is 1e-7."""
+    monkeypatch.setattr("ncvpath.certificates.SMALL", 0)
+    X, y, model = recipes.problem(
+        PLAIN | dict(n=81, p=34, seed=237, trouble="powers", shift=6), FREE | RAW
+    )
+    path = ncvpath(
+        sparse.csc_array(X), y, nlambda=7, lambda_min_ratio=0.05, tol=1e-7, **model
+    )
+    assert path.converged.any()
+    is_honest(X, y, path, model, 1e-7)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, np.asarray])
+def test_a_residual_of_nothing_but_rounding(kind):
+    """Coefficients of 1e34 seemed to leave nothing of y, and were kept."""
+    design = PLAIN | dict(
+        n=10, p=22, seed=2995792612, trouble="powers", shift=2, noise=-3, unit=-2
+    )
+    X, y, model = recipes.problem(
+        design, FREE | dict(penalty="MCP", gamma=1.5, weights=True)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        path = ncvpath(kind(X), y, nlambda=7, lambda_min_ratio=0.05, tol=1e-7, **model)
+    is_honest(X, y, path, model, 1e-7)
+    never_rises(X, y, path, model)
+
+
+# Whether numbers overflowed decided what was done next, and was a matter of units.
+OVERFLOWS = {
+    "a direction": (
+        PLAIN | dict(n=28, p=37, seed=95, trouble="factor", shift=2, noise=1, unit=-10),
+        LASSO | dict(penalty="logsum", weights=True), 1.0, 4.0**-19,
+    ),
+    "steps that seem to lead down": (
+        PLAIN | dict(n=2, p=29, seed=1424459, trouble="powers", shift=8, noise=-8,
+                     unit=-8),
+        FREE | dict(penalty="SCAD", alpha=0.01), 4.0**-23, 1.0,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OVERFLOWS)
+def test_newton_steps_without_curvature_have_no_unit(name):
+    *recipe, of_x, of_y = OVERFLOWS[name]
+    X, y, model = recipes.problem(*recipe)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        path, other = (
+            ncvpath(X * x, y * z, nlambda=5, lambda_min_ratio=0.1, tol=1e-7, **model)
+            for x, z in ((1.0, 1.0), (of_x, of_y))
+        )
+    np.testing.assert_array_equal(
+        other.beta.toarray(), path.beta.toarray() * (of_y / of_x)
+    )
+
+
 def test_free_columns_equal_up_to_rounding_are_one():
     """Their difference was given a coefficient of 1e15, and all of y was rounding."""
     design = PLAIN | dict(
@@ -145,14 +204,52 @@ class SeenError(Exception):
 def test_steps_that_led_upwards_are_taken_back(tall, monkeypatch):
     def look(problem, state, *_):
         origin, lam = state.fit, 0.5 * problem.lambda_max
-        height = solver.objective(problem, origin, lam)
+        highest = solver.not_above(problem, origin, lam)
         step = 1e-3 * np.sign(state.correlation[0])
         for size, kept in ((step, True), (1e3 * step, True), (-step, False)):
             state.beta[0] = size
             state.fit = solver.fitted(problem, state)
-            solver.take_back(problem, state, lam, origin, height)
+            moved = solver.take_back(problem, state, lam, origin, highest)
+            assert moved == (not kept)
             assert state.beta[0] == (size if kept else 0)
             assert state.fit.support.size == kept
+        raise SeenError
+
+    monkeypatch.setattr("ncvpath.path.walk", look)
+    with pytest.raises(SeenError):
+        ncvpath(*tall)
+
+
+@pytest.mark.parametrize("size, kept", [(0.1, True), (1e30, False)])
+def test_a_perfect_fit_by_coefficients_that_ran_away(tall, monkeypatch, size, kept):
+    def look(problem, state, *_):
+        origin, lam = state.fit, 0.5 * problem.lambda_max
+        state.beta[0] = size
+        state.fit = solver.fitted(problem, state)
+        state.fit.mean_square = 0.0  # as rounding has it
+        highest = solver.not_above(problem, origin, lam)
+        assert solver.objective(problem, state.fit, lam) < highest
+        assert solver.take_back(problem, state, lam, origin, highest) != kept
+        assert (state.beta[0] != 0) == kept
+        raise SeenError
+
+    monkeypatch.setattr("ncvpath.path.walk", look)
+    with pytest.raises(SeenError):
+        ncvpath(*tall)
+
+
+@pytest.mark.parametrize("size, kept", [(0.1, 2), (1e30, 1)])
+def test_compiled_steps_end_where_coefficients_ran_away(tall, monkeypatch, size, kept):
+    def look(problem, state, *_):
+        lambdas = problem.lambda_max * np.array([0.9, 0.8])
+        # Figures of two lambdas, one coefficient each, whose residual seems to be zero.
+        figures = np.array([[1, 1, 7, 0, 1, 0, 0, 0, 1], [1, 1, 8, 0, 1, 0, 0, 0, 2]])
+        steps, vain = walk.easy_steps(
+            problem, state.fit, lambdas, 1e-6 * problem.g0, figures, np.array([0, 0]),
+            np.array([0.1, size]), 0.0,
+        )
+        assert len(steps) == kept
+        assert vain == (0 if kept == 2 else 8)
         raise SeenError
 
     monkeypatch.setattr("ncvpath.path.walk", look)
@@ -184,6 +281,21 @@ def test_columns_whose_squares_vanish():
     assert ncvpath(X * 1e-162, y, nlambda=3).converged.all()
     with pytest.raises(ValueError, match="X must not be so small .* got squares of 0"):
         ncvpath(X * 1e-162, y, standardize=False)
+
+
+def test_folds_of_columns_far_from_zero():
+    """A mean of 1e10 sd is rounded; what folds derived from it was off by 4e-6."""
+    X, y, model = recipes.problem(
+        PLAIN | dict(n=14, p=27, trouble="sparse", shift=8), LASSO | dict(alpha=0.3)
+    )
+    labels = np.random.default_rng(0).permutation(14) % 2
+    settings = model | dict(tol=1e-9, lambda_min_ratio=0.2)
+    cv = cv_ncvpath(X, y, folds=labels, nlambda=4, keep=True, **settings)
+    for test in (labels == 0, labels == 1):
+        alone = ncvpath(X[~test], y[~test], lambdas=cv.fit.lambdas, **settings)
+        np.testing.assert_allclose(
+            cv.predictions[test], alone.predict(X[test]), rtol=0, atol=1e-6
+        )
 
 
 @pytest.mark.parametrize("unit", [1e-82, 1e76])

@@ -22,7 +22,7 @@ def support_problem(row, l1=0.3, seed=1):
     return gram, Penalty(row.kind, row.gamma or 0.0), np.full(6, l1), beta, q
 
 
-def step(gram, penalty, l1, beta, q, factor=None, v=None):
+def step(gram, penalty, l1, beta, q, factor=None, v=None, farthest=np.inf):
     """A Newton step: whether it was taken, and the change it made."""
     size = beta.size
     factor = empty_factor(size) if factor is None else factor
@@ -35,7 +35,7 @@ def step(gram, penalty, l1, beta, q, factor=None, v=None):
     )
     if taken:
         taken, _ = kernels.step_along(
-            gram, size, penalty, l1, v, new, new_q, direction
+            gram, size, penalty, l1, v, new, new_q, direction, farthest
         )
     ridge = (v - gram.diagonal()) * (new - beta)
     np.testing.assert_allclose(new_q, q - gram @ (new - beta) - ridge, atol=1e-12)
@@ -64,6 +64,14 @@ def test_a_step_too_far_ends_where_the_piece_does():
     gram, l1, beta, q = np.eye(1), np.ones(1), np.array([0.5]), np.array([1.5])
     taken, change = step(gram, Penalty(1, 1.2), l1, beta, q)
     assert taken and beta + change == pytest.approx(1.2)
+
+
+def test_a_step_beyond_all_digits_is_refused():
+    gram, l1, beta, q = np.eye(1), np.ones(1), np.array([2.0]), np.array([9.0])
+    taken, change = step(gram, Penalty(0, 0.0), l1, beta, q)
+    assert taken and beta + change == pytest.approx(10)
+    taken, change = step(gram, Penalty(0, 0.0), l1, beta, q, farthest=2.1)
+    assert not taken and change == 0
 
 
 def test_one_step_solves_a_lasso_whose_signs_are_right():

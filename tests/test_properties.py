@@ -25,7 +25,7 @@ from ncvpath.mm import MAJORIZING
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 common = dict(deadline=None, database=None, suppress_health_check=SLOW)
 settings.register_profile("ci", max_examples=200, derandomize=True, **common)
-settings.register_profile("long", max_examples=12_000, print_blob=True, **common)
+settings.register_profile("long", max_examples=30_000, print_blob=True, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 FEW = settings().max_examples // 3
 
@@ -161,6 +161,17 @@ def test_powers_of_four_pass_through_unchanged(design, model, of_y, of_x):
     )
 
 
+def same_lambdas(path, other, factors):
+    """Each lambda_max is as right as its gradient, which free features leave rounding.
+
+    That is, to tol times the largest gradient, which need not be the one that decides.
+    """
+    positive = np.ones(1) if factors is None else factors[factors > 0]
+    positive = positive[np.isfinite(positive)]
+    tolerance = 2 * TOL * positive.max() / positive.min()
+    np.testing.assert_allclose(other.lambdas, path.lambdas, rtol=tolerance)
+
+
 @given(recipes.designs, recipes.models())
 def test_order_of_rows_and_columns_does_not_matter(design, model):
     X, y, model = recipes.problem(in_one_unit(design, model), model)
@@ -174,7 +185,7 @@ def test_order_of_rows_and_columns_does_not_matter(design, model):
     path = fit(X, y, **arguments, **model)
     other = fit(X[rows][:, columns], y[rows], **arguments, **moved)
     assume(path.converged.all() and other.converged.all())
-    np.testing.assert_allclose(other.lambdas, path.lambdas, rtol=TOL)
+    same_lambdas(path, other, model["penalty_factor"])
     if is_bounded(model):
         np.testing.assert_allclose(other.objective, path.objective, rtol=1e-5)
 
@@ -189,7 +200,7 @@ def test_weights_count_rows(design, model, most):
     path = fit(X, y, **(arguments | {"weights": counts.astype(float)}))
     other = fit(np.repeat(X, counts, axis=0), np.repeat(y, counts), **arguments)
     assume(path.converged.all() and other.converged.all())
-    np.testing.assert_allclose(other.lambdas, path.lambdas, rtol=TOL)
+    same_lambdas(path, other, model["penalty_factor"])
     if is_bounded(model):
         np.testing.assert_allclose(other.objective, path.objective, rtol=1e-5)
 
