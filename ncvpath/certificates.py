@@ -1,13 +1,14 @@
 """Which features need no look: bounds on correlations from earlier residuals.
 
-A few reference residuals, orthonormalised into directions d_k, have exact correlations
-c_kj = <x_j, d_k> with every feature. A new residual is r = sum_k a_k d_k + e, hence
+A few earlier residuals r_k, the references, have known correlations c_kj = <x_j, r_k>
+with every feature. A new residual is r = sum_k b_k r_k + e, hence
 
-    |<x_j, r>| <= |sum_k a_k c_kj| + |x_j| |e|,
+    |<x_j, r>| <= |sum_k b_k c_kj| + |x_j| |e|,
 
 and a feature whose bound is within its slab is certified to be satisfied without its
 column being touched. Between two knots of the path residuals move along a line, so e is
-small. The bound holds for any penalty; rounding is allowed for.
+small. The bound holds for any penalty and any shares b, and rounding is allowed for: a
+reference is kept as it was learnt, so that its error is that of one inner product.
 """
 
 from typing import NamedTuple
@@ -24,9 +25,15 @@ SMALL = 2_000_000
 WORTH_ALL = 0.25
 # Bytes that the references may take, as long as there are a few.
 MEMORY = 1 << 28
-# A residual this close to the span of the references teaches nothing, and dividing by
-# what is left of it would turn rounding into a direction.
+# A residual this close to the span of the references teaches nothing.
 NEGLIGIBLE = 1e-7
+# What is added to the squares of references (in units of each) where shares are sought:
+# they stay moderate though references may be nearly dependent.
+RIDGE = 1e-10
+# Residuals of a stretch that are learnt, or estimated, together; and how much of one,
+# as a share of the slabs' half width, may be left beyond the references without its
+# being learnt: features that this leaves uncertified are looked at.
+TOGETHER, CLOSE = 4, 0.4
 
 
 class Look(NamedTuple):
@@ -38,21 +45,30 @@ class Look(NamedTuple):
     complete: bool  # everyone not exact is certified to be satisfied
 
 
-class Certificates:
-    """Reference directions with their correlations, and what each look costs."""
+class LookBack(NamedTuple):
+    """What a look at several residuals found."""
 
-    def __init__(self, design):
+    worst: list[float]  # by residual: the largest violation
+    correlation: np.ndarray | None  # p, with the last of these, mostly estimates
+    objecting: np.ndarray  # features that object to the next
+
+
+class Certificates:
+    """References with their correlations, and what each look costs."""
+
+    def __init__(self, design, small=None):
         self.design = design
         most = np.clip(MEMORY // (8 * (design.n + design.p)), 4, 32)
         self.capacity = int(np.clip(design.n // 25, 4, most))
         self.count = 0  # references
-        self.directions = roomy(self.capacity, design.n)
+        self.residuals = roomy(self.capacity, design.n)
         self.correlations = roomy(self.capacity, design.p)
-        self.errors = np.empty(self.capacity)  # of the correlations, relative to |x_j|
-        self.anchored = np.empty(self.capacity)  # <direction, residual of null model>
+        self.products = np.empty((self.capacity, self.capacity))  # of the residuals
+        self.anchored = np.empty(self.capacity)  # <residual, residual of null model>
+        self.next = 0  # whose place the next one takes
         self.origin = None  # residual of the null model
         self.spent = 0  # numbers read for uncertified features since the last full pass
-        self.small = design.matrix.size < SMALL
+        self.small = design.matrix.size < SMALL if small is None else small
         self.everyone = np.ones(design.p, dtype=bool)
         self.expected, self.uncertified = np.empty((2, design.p), dtype=np.int64)
         self.length = np.sqrt(design.norm2)
@@ -95,75 +111,149 @@ class Certificates:
         estimate[uncertified], more = fit.correlate(uncertified)
         return Look(estimate, exact, touched + more, True)
 
+    def look_back(self, residuals, member, factor, levels, tol):
+        """Look at everyone but members, at one residual after another.
+
+        It ends before the first to which somebody objects by more than tol.
+        """
+        worst, objecting, latest = [], np.empty(0, dtype=np.int64), None
+        self._learn_some(residuals, levels)
+        with self.design.matrix.crew.room("estimates", TOGETHER, self.design.p) as room:
+            for first in range(0, len(residuals), TOGETHER):
+                some = slice(first, first + TOGETHER)
+                few, objecting = self._look_at_few(
+                    residuals[some], member, factor, levels[some], tol, room
+                )
+                worst += few
+                if few:
+                    latest = room[len(few) - 1].copy()
+                if objecting.size:
+                    break
+        return LookBack(worst, latest, objecting)
+
+    def _look_at_few(self, residuals, member, factor, levels, tol, room):
+        """The largest violations before the first objection, and who objects.
+
+        `room` gets the correlations, a row for each residual.
+        """
+        worst, estimates = [], room[: len(residuals)]
+        slack = self._estimates(residuals, estimates)
+        for k, (residual, level) in enumerate(zip(residuals, levels)):
+            few, more = self.design.kernels.sort_out(
+                factor, level, self.length, slack[k], estimates[k], member,
+                self.expected, self.uncertified,
+            )
+            who = self.expected[:few]
+            who = np.concatenate([who[~member[who]], self.uncertified[:more]])
+            if who.size > WORTH_ALL * factor.size:
+                exact = self.learn(residual)[who]
+                slack = self._estimates(residuals, estimates)
+            else:
+                exact = self.design.correlate(residual, who)
+            excess = np.abs(exact) - level * factor[who]
+            if (excess > tol).any():
+                objecting = np.zeros(factor.size, dtype=bool)
+                objecting[who[excess > tol]] = True
+                # Others may object to what comes next: they seem to.
+                for row, l1 in zip(estimates[k:], levels[k:]):
+                    objecting |= np.abs(row) > l1 * factor
+                return worst, np.flatnonzero(objecting & ~member)
+            worst.append(excess.max(initial=0.0))
+            estimates[k, who] = exact
+        return worst, np.empty(0, dtype=np.int64)
+
+    def _learn_some(self, residuals, levels):
+        """Learn residuals, in one pass over X, until little is left of the others."""
+        weights, some = self.design.weights, []
+        _, rest = self._shares(residuals)
+        while len(some) < TOGETHER:
+            left = np.sqrt(rest**2 @ weights)
+            k = int(np.argmax(left / levels))
+            if not left[k] > CLOSE * levels[k]:
+                break
+            some.append(k)
+            direction = rest[k] / left[k]
+            rest -= np.outer((weights * rest) @ direction, direction)
+        if some:
+            found = self.design.correlate_many(residuals[some])
+            for k, correlation in zip(some, found):
+                self.learn(residuals[k], correlation)
+
+    def _estimates(self, residuals, out):
+        """As _estimate, for several residuals: a row of `out` and a number for each."""
+        b, rest = self._shares(residuals)
+        terms = np.abs(b) @ self._sizes()
+        size = np.sqrt(residuals**2 @ self.design.weights)
+        left = np.sqrt(rest**2 @ self.design.weights) * (1 + self.rounding)
+        np.dot(b, self.correlations[: self.count], out=out)
+        return left + self.rounding * (size + 3 * terms)
+
     def _estimate(self, fit):
         """Correlations as the references suggest, and how far off they may be.
 
         The second number is to be multiplied by |x_j|.
         """
-        a, slack = self._by_gram(fit) if fit.by_gram else self._by_residual(fit)
-        estimate = a @ self.correlations[: self.count]
-        off = np.abs(a) @ self.errors[: self.count] + self.rounding * np.abs(a).sum()
-        return estimate, slack + off
-
-    def _by_residual(self, fit):
-        """Shares of the references in the residual, and the size of what is left."""
-        weights, directions = self.design.weights, self.directions[: self.count]
-        a, rest = np.zeros(self.count), fit.residual.copy()
-        for _ in range(2):  # once more, for what rounding leaves along the directions
-            more = directions @ (weights * rest)
-            rest -= more @ directions
-            a += more
-        size = np.sqrt(weights @ fit.residual**2)
-        left = np.sqrt(weights @ rest**2) * (1 + self.rounding)
-        return a, left + self.rounding * size
+        if not fit.by_gram:
+            estimate = np.empty((1, self.design.p))
+            slack = self._estimates(fit.residual[None], estimate)
+            return estimate[0], slack[0]
+        b, slack = self._by_gram(fit)
+        return b @ self.correlations[: self.count], slack
 
     def _by_gram(self, fit):
-        """The same without the residual: from the correlations of what has moved.
+        """Shares and slack without the residual: from the correlations of what moved.
 
-        What is left is a difference of squares here, in which rounding counts more:
-        each term is off by a few `rounding` times `size`^2 at most.
+        What is left is a difference of squares here, in which rounding counts more.
         """
         moved = np.abs(fit.change) @ self.length[fit.moved]
         size = np.sqrt(fit.anchor.mean_square) + moved
-        a = self.anchored[: self.count] - (
+        along = self.anchored[: self.count] - (
             self.correlations[: self.count, fit.moved] @ fit.change
         )
-        shift = self.errors[: self.count] * moved + self.rounding * size  # of each a
-        left = max(fit.mean_square - a @ a, 0.0)
-        left += 2 * np.abs(a) @ shift + shift @ shift
-        left += 4 * self.rounding * (size + np.abs(a).sum()) ** 2
-        return a, np.sqrt(left) + shift.sum()
+        b = self._solve(along)
+        terms = np.abs(b) @ self._sizes()
+        products = self.products[: self.count, : self.count]
+        left = fit.mean_square - 2 * b @ along + b @ products @ b
+        left = max(left, 0.0) + 4 * self.rounding * (size + terms) ** 2
+        return b, np.sqrt(left) + self.rounding * (size + 3 * terms)
 
-    def learn(self, residual):
+    def _shares(self, residuals):
+        """Shares of the references in residuals, one a row, and what they leave."""
+        weights, references = self.design.weights, self.residuals[: self.count]
+        b, rest = np.zeros((len(residuals), self.count)), residuals.copy()
+        for _ in range(2):  # once more, for what the ridge and rounding leave
+            more = self._solve(references @ (weights * rest).T).T
+            b += more
+            rest -= more @ references
+        return b, rest
+
+    def _solve(self, along):
+        """Shares by least squares, from products with the references."""
+        if self.count == 0:
+            return along
+        products, size = self.products[: self.count, : self.count], self._sizes()
+        unit = products / np.outer(size, size)
+        unit[np.diag_indices(self.count)] = 1 + RIDGE
+        return (np.linalg.solve(unit, (along.T / size).T).T / size).T
+
+    def _sizes(self):
+        """Root mean squares of the references."""
+        return np.sqrt(self.products.diagonal()[: self.count])
+
+    def learn(self, residual, correlation=None):
         """Correlate every feature, and keep residual and result as a reference."""
         if self.origin is None:
             self.origin = residual
-        correlation = self.design.correlate(residual)
+        if correlation is None:
+            correlation = self.design.correlate(residual)
         self.spent = 0
         weights = self.design.weights
-        directions = self.directions[: self.count]
-        direction, shares = residual.copy(), np.zeros(self.count)
-        size = np.sqrt(weights @ residual**2)
-        error = self.rounding * size
-        for _ in range(2):  # once more, for what rounding leaves along the directions
-            a = directions @ (weights * direction)
-            direction -= a @ directions
-            shares += a
-            error += np.abs(a) @ self.errors[: self.count]
-            error += 2 * self.rounding * np.abs(a).sum()
-        product = correlation - shares @ self.correlations[: self.count]
-        left = np.sqrt(weights @ direction**2)
-        if left > NEGLIGIBLE * size:
-            self._keep(direction / left, product / left, error / left, residual)
+        square, rest = weights @ residual**2, self._shares(residual[None])[1][0]
+        if weights @ rest**2 > NEGLIGIBLE**2 * square:
+            k, self.next = self.next, (self.next + 1) % self.capacity
+            self.count = max(self.count, k + 1)
+            self.residuals[k], self.correlations[k] = residual, correlation
+            products = self.residuals[: self.count] @ (weights * residual)
+            self.products[k, : self.count] = self.products[: self.count, k] = products
+            self.anchored[k] = residual @ (weights * self.origin)
         return correlation
-
-    def _keep(self, direction, product, error, residual):
-        weights, place = self.design.weights, self.count
-        if self.count == self.capacity:
-            # Make room where the present residual has least.
-            place = np.argmin(np.abs(self.directions @ (weights * residual)))
-        else:
-            self.count += 1
-        self.directions[place], self.correlations[place] = direction, product
-        self.errors[place] = error
-        self.anchored[place] = direction @ (weights * self.origin)

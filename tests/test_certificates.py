@@ -162,19 +162,46 @@ def test_bounds_hold_for_residuals_the_path_never_meets():
     assert skipped > 100
 
 
-def test_references_stay_few_and_orthonormal():
+def test_references_are_the_latest_few_that_taught_something():
     rng = np.random.default_rng(4)
     X, _ = draw(50, 30, seed=4)
     weights = np.full(50, 1 / 50)
     certificates = Certificates(
         make_design(dense_matrix(X, Crew(1)), weights, True, True)
     )
-    for _ in range(20):
-        certificates.learn(rng.standard_normal(50))
-    certificates.learn(certificates.directions[0] * 2)  # teaches nothing new
-    assert certificates.count == certificates.capacity
-    products = (certificates.directions * weights) @ certificates.directions.T
-    np.testing.assert_allclose(products, np.eye(certificates.capacity), atol=1e-12)
+    size = certificates.capacity
+    learnt = rng.standard_normal((20, 50))
+    for residual in learnt:
+        certificates.learn(residual)
+    certificates.learn(learnt[-3:].sum(axis=0))  # teaches nothing new
+    assert certificates.count == size < 20
+    kept = np.roll(certificates.residuals, -certificates.next, axis=0)
+    np.testing.assert_array_equal(kept, learnt[-size:])
+    references = certificates.residuals
+    np.testing.assert_allclose(
+        certificates.products, (references * weights) @ references.T, atol=1e-12
+    )
+    expected = [certificates.design.correlate(r) for r in references]
+    np.testing.assert_array_equal(certificates.correlations, expected)
+
+
+def test_slack_does_not_pile_up_with_what_is_learnt():
+    """Bounds on the errors of orthonormalised references had grown a thousandfold with
+    each ten of them, until nothing was certified."""
+    rng = np.random.default_rng(5)
+    X, y = draw(200, 40, seed=5)
+    certificates = Certificates(
+        make_design(dense_matrix(X, Crew(1)), np.full(200, 1 / 200), True, True)
+    )
+    residual = y - y.mean()
+    for _ in range(100):  # each a small step from the last
+        certificates.learn(residual)
+        before, residual = residual, residual + 0.01 * rng.standard_normal(200)
+    size = np.sqrt(np.mean(residual**2))
+    _, slack = certificates._estimate(Plain(before))
+    assert slack < 1e-7 * size
+    _, slack = certificates._estimate(Plain(residual))
+    assert slack < 0.02
 
 
 def test_a_look_ends_with_those_who_object(watched):
