@@ -116,7 +116,12 @@ class DenseMatrix:
                 self.flat, features, piece.start, piece.stop, centers, vectors, out
             )
 
-        self.crew.run(one_piece, pieces(self.X.shape[0], features.size))
+        # Columns do not depend on each other: who is alone needs no pieces.
+        alone = (slice(0, features.size),)
+        several = self.crew.n_threads > 1
+        self.crew.run(
+            one_piece, pieces(self.X.shape[0], features.size) if several else alone
+        )
         return out
 
     def gram(self, rows, columns, weights, center, scale):

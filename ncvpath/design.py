@@ -79,6 +79,13 @@ class Design:
         out /= self.scale[features]
         return out
 
+    def correlate_many(self, residuals):
+        """<x_j, residual> for every feature, by residual."""
+        centers = np.repeat(self.center[None], len(residuals), axis=0)
+        out = self.matrix.correlate(self.weights * residuals, centers, self.everyone)
+        out /= self.scale
+        return out
+
     def gram(self, rows, columns):
         """<x_a, x_b> for a in rows, b in columns."""
         return self.matrix.gram(rows, columns, self.weights, self.center, self.scale)

@@ -22,8 +22,9 @@ from .memory import TooLargeError, advised
 from .path import assemble, choose_lambdas
 from .problem import pose
 from .sparse_inputs import SparseColumns
+from .stretches import suits
 from .threads import Crew, working
-from .walk import walk
+from .walk import take_steps, walk
 
 # Memory that the walks of a cross-validation may take together, as a share of X's own.
 MEMORY = 0.4
@@ -43,8 +44,8 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
 
         def own_matrix():
             own = open_matrix(data.X, hand)
-            small = own.size < certificates.SMALL
-            return own if small else Companion(own, commons)
+            alone = own.size < certificates.SMALL or suits(own, settings)
+            return own if alone else Companion(own, commons)
 
         # What comes before the walks is done with everyone's threads.
         figures = matrix.measure(data.weights, settings.intercept)
@@ -64,7 +65,9 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
 
         def full():
             state = begun.pop()  # to be dropped with all its memory at the end
-            steps, stopped = walk(problem, state, lambdas, hidden, settings, tick)
+            steps, stopped = walk(
+                problem, state, lambdas, hidden, settings, tick, take_steps
+            )
             return assemble(problem, state, data, settings, steps, stopped, X, y)
 
         def fold(k):
@@ -87,8 +90,8 @@ def walkers_at_once(design, settings):
 
     Each needs matrices as large as its support may become, and dozens of vectors.
     """
-    if design.matrix.is_tall:
-        return settings.n_threads  # after the first pass nobody needs another
+    if design.matrix.is_tall or suits(design.matrix, settings):
+        return settings.n_threads  # nobody waits for others
     largest = min(design.n, design.p)
     each = 8 * (3 * largest**2 // 2 + 12 * design.n + 48 * design.p)
     return max(settings.n_threads, int(MEMORY * design.matrix.nbytes / each))

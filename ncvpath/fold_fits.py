@@ -14,7 +14,8 @@ from .design import standardized
 from .gram import GramCache
 from .path import choose_lambdas
 from .problem import pose
-from .walk import walk
+from .stretches import suits, take_stretches
+from .walk import take_steps, walk
 
 # The share of a column's square from which on products are derived, not computed.
 THIN = 0.01
@@ -62,7 +63,8 @@ def fit_fold(data, settings, train, test, judge, matrix, tick, total):
     problem, state = pose(own, settings, design, products)
     del products
     lambdas, hidden = choose_lambdas(problem, settings)
-    steps, stopped = walk(problem, state, lambdas, hidden, settings, tick)
+    stride = take_stretches if suits(matrix, settings) else take_steps
+    steps, stopped = walk(problem, state, lambdas, hidden, settings, tick, stride)
     del state  # most of the memory
     predictions = predicted(test, problem, steps, settings.intercept)
     kept = predictions.copy() if judge.keep else None

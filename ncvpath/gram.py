@@ -77,6 +77,17 @@ class GramCache:
         self.array, self.known = products, everyone.size
         self.features, self.slot = everyone.copy(), everyone.copy()
 
+    def renumbered(self, design, place):
+        """The same products for a design that has these columns in other places.
+
+        Feature j is place[j] there.
+        """
+        other, known = GramCache(design), self.known
+        other.known, other.array, other.factor = known, self.array, self.factor
+        other.features[:known] = place[self.features[:known]]
+        other.slot[other.features[:known]] = np.arange(known)
+        return other
+
     @property
     def complete(self):
         """Whether every feature is known."""

@@ -1079,7 +1079,7 @@ def learn_feature(X, weights, center, scale, j, known, features, slot, gram):
 def walk_down(
     X, everyone, weights, center, scale, norm2, response, factor, penalty, alpha,
     growth, lam, lambdas, tol, target, most, dfmax, crowd, features, known, slot, gram,
-    factored, beta, residual, correlation, feasible, figures, supports, values,
+    factored, space, beta, residual, correlation, feasible, figures, supports, values,
 ):
     """Solver.solve for one lambda after another while nothing unusual happens.
 
@@ -1122,7 +1122,8 @@ def walk_down(
             slots[k] = slot[j]
         epochs, steps, left = descend_gram(
             gram, working, slots, penalty, l1, v, b, q, factored,
-            np.empty((working.size, working.size)), target, most,
+            space[: working.size**2].reshape((working.size, working.size)), target,
+            most,
         )
         # As solver.refresh.
         first = count

@@ -17,7 +17,7 @@ from .results import NcvPath
 from .solver import Work
 from .threads import working
 from .trace import ROUNDS
-from .walk import walk
+from .walk import take_steps, walk
 
 # Settings the path keeps, beside those it has fields for, to be computed again.
 KEPT = (
@@ -165,7 +165,9 @@ def compute(data, settings, crew, bar, X, y):
     problem, state = pose(data, settings, design)
     lambdas, hidden = choose_lambdas(problem, settings)
     bar.expect(lambdas.size)
-    steps, stopped = walk(problem, state, lambdas, hidden, settings, bar.tick)
+    steps, stopped = walk(
+        problem, state, lambdas, hidden, settings, bar.tick, take_steps
+    )
     return assemble(problem, state, data, settings, steps, stopped, X, y)
 
 

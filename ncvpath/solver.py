@@ -11,7 +11,7 @@ from .fits import Fit
 from .inner import INNER, Restricted
 from .problem import least_squares
 from .trace import Round, look_back
-from .working_set import RULES, default_n_added, first_set, largest
+from .working_set import RULES, first_set, largest
 
 # The working set is solved a little further than asked, for the rounding in the
 # measured violation.
@@ -51,7 +51,8 @@ class Limits:
     max_epochs: int
     working_set: str
     solver: str
-    n_added: int | None
+    n_added: int  # features that enter in a round
+    growing: bool  # whether more do in further rounds
     prune: bool
     inexact: bool
     dfmax: int  # p: none
@@ -189,7 +190,7 @@ def start(problem, state, lam, limits, work):
         state.member = np.isfinite(problem.factor)
         return
     held = (state.beta != 0) | problem.free
-    n_added = limits.n_added or default_n_added(problem.design.p)
+    n_added = limits.n_added
     if state.lam == np.inf:
         strong = first_set(state.correlation, problem.factor, n_added)
         held[strong] = True
@@ -331,12 +332,11 @@ def choose(problem, state, limits, rounds):
     outside = np.flatnonzero(~state.member & np.isfinite(problem.factor))
     l1, l2 = problem.levels(state.lam, outside)
     u = state.correlation[outside]
-    n_added = limits.n_added
-    if n_added is None:
+    n_added = first = limits.n_added
+    if limits.growing:
         # Twice as many in each further round, but not far beyond those that object:
         # each nonconvex jump calls for a round of its own, and bare doubling would let
         # in whole designs for the sake of a few features.
-        first = default_n_added(problem.design.p)
         objecting = np.count_nonzero(np.abs(u) > l1)
         n_added = max(first, min(first << min(rounds - 1, 30), 2 * objecting))
         # Nor beyond what the Gram matrix serves, while that is possible.

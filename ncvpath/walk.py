@@ -50,20 +50,21 @@ class Step(NamedTuple):
         return self.status.startswith("converged")
 
 
-def walk(problem, state, lambdas, hidden, settings, tick):
+def walk(problem, state, lambdas, hidden, settings, tick, stride):
     """Walk down the path; returns its steps and why it stopped early, if it did.
 
     `tick` is called after every lambda, with 0 after hidden ones; what it raises ends
-    the walk.
+    the walk. `stride` makes the steps: take_steps, or one of its kind.
     """
     limits = Limits(
         settings.tol * problem.g0, settings.max_epochs, settings.working_set,
-        settings.solver, settings.n_added, settings.prune, settings.inexact,
+        settings.solver, settings.n_added or default_n_added(problem.design.p),
+        settings.n_added is None, settings.prune, settings.inexact,
         problem.design.p if settings.dfmax is None else settings.dfmax,
         settings.record,
     )
     ahead, steps = np.append(hidden, lambdas), []
-    for k, step in enumerate(take_steps(problem, state, ahead, limits)):
+    for k, step in enumerate(stride(problem, state, ahead, limits)):
         tick(int(k >= hidden.size))
         if not np.isfinite(step.violation):
             raise FloatingPointError(
@@ -117,17 +118,23 @@ def take_steps(problem, state, lambdas, limits):
 
 
 def may_be_easy(state, limits):
-    """Whether compiled code may try: with a small dense X, an earlier lambda, and
-    patience.
+    """Whether compiled code may try: with a small dense X, and an earlier lambda.
 
-    A tight limit on sweeps is for the solver to keep, and so is a record of rounds. The
-    code is long, and compiled for float64 in memory only.
+    The code is long, and compiled for float64 in memory only.
     """
-    usual = limits.working_set == "fireworks" and limits.solver == "cd"
-    asked = usual and limits.max_epochs >= 1000 and not limits.record
     matrix = state.certificates.design.matrix
     at_hand = isinstance(matrix, DenseMatrix) and matrix.flat.dtype == np.float64
-    return asked and at_hand and state.certificates.small and state.lam < np.inf
+    possible = at_hand and state.certificates.small and state.lam < np.inf
+    return possible and is_usual(limits)
+
+
+def is_usual(limits):
+    """Whether nothing is asked for that compiled code does not do.
+
+    A tight limit on sweeps is for the solver to keep, and so is a record of rounds.
+    """
+    usual = limits.working_set == "fireworks" and limits.solver == "cd"
+    return usual and limits.max_epochs >= 1000 and not limits.record
 
 
 def finished_step(problem, state, lam, tol, status, worst, work):
@@ -160,16 +167,16 @@ def easy_stretch(problem, state, lambdas, limits):
     factor = cache.factor_for(min(state.fit.support.size + MORE_FEATURES, p))
     figures = np.empty((lambdas.size, 9))
     supports, values = np.empty(ROOM, dtype=np.int64), np.empty(ROOM)
-    done, cache.known, spent = design.kernels.walk_down(
-        design.matrix.flat, design.everyone, design.weights, design.center,
-        design.scale, design.norm2, problem.response, problem.factor, problem.penalty,
-        problem.alpha, problem.growth, state.lam, lambdas, limits.tol,
-        worthwhile(problem, state, limits.tol),
-        limits.max_epochs // 2, limits.dfmax, limits.n_added or default_n_added(p),
-        cache.features,
-        cache.known, cache.slot, cache.array, factor, state.beta, np.empty(design.n),
-        state.correlation, state.feasible, figures, supports, values,
-    )
+    with design.matrix.crew.room("working set", cache.array.size) as space:
+        done, cache.known, spent = design.kernels.walk_down(
+            design.matrix.flat, design.everyone, design.weights, design.center,
+            design.scale, design.norm2, problem.response, problem.factor,
+            problem.penalty, problem.alpha, problem.growth, state.lam, lambdas,
+            limits.tol, worthwhile(problem, state, limits.tol), limits.max_epochs // 2,
+            limits.dfmax, limits.n_added, cache.features, cache.known, cache.slot,
+            cache.array, factor, space, state.beta, np.empty(design.n),
+            state.correlation, state.feasible, figures, supports, values,
+        )
     state.fit = fitted(problem, state)
     state.exact = state.certificates.everyone
     share = (perf_counter() - start) / max(done, 1)  # no clock in there: alike for all
@@ -196,7 +203,9 @@ def easy_steps(problem, before, lambdas, tol, figures, supports, values, share):
     steps, first, origin = [], 0, before
     for k, (lam, row) in enumerate(zip(lambdas, figures.tolist())):
         strong, size, epochs, newton, step, worst, mean_square, penalty, last = row
-        support, beta = supports[first : int(last)], values[first : int(last)]
+        part = slice(first, int(last))
+        # Views would keep all of it in memory.
+        support, beta = supports[part].copy(), values[part].copy()
         first = int(last)
         worst, status = believed(problem, support, beta, tol, worst, Status.CONVERGED)
         if status is not Status.CONVERGED:

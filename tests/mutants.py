@@ -80,9 +80,25 @@ MUTANTS = (
     ),
     Mutant(
         "what the references leave", "certificates.py",
-        "left = np.sqrt(weights @ rest**2) * (1 + self.rounding)",
-        "left = 0.5 * np.sqrt(weights @ rest**2)",
+        "left = np.sqrt(rest**2 @ self.design.weights) * (1 + self.rounding)",
+        "left = 0.5 * np.sqrt(rest**2 @ self.design.weights)",
         "tests/test_certificates.py -k bounds_hold",
+    ),
+    Mutant(
+        "objections behind a stretch", "certificates.py",
+        "            if (excess > tol).any():", "            if (excess > 1e3).any():",
+        "tests/test_stretches.py -k fermat",
+    ),
+    Mutant(
+        "violations that a stretch reports", "stretches.py",
+        "np.maximum(step.violation, worst / problem.g0)", "step.violation",
+        "tests/test_stretches.py -k tolerance",
+    ),
+    Mutant(
+        "products under other numbers", "gram.py",
+        "other.features[:known] = place[self.features[:known]]",
+        "other.features[:known] = self.features[:known] % place.size",
+        "tests/test_stretches.py -k other_numbers",
     ),
     Mutant(
         "violations outside the working set", "solver.py",

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import draw
+from scipy import sparse
 
 from ncvpath import (
     ConvergenceWarning,
@@ -92,7 +93,7 @@ def test_a_fold_is_the_path_on_its_training_rows(data, labels, penalty, far, opt
 
 @pytest.fixture
 def shared(monkeypatch):
-    """Small problems are treated as large ones are."""
+    """Small problems are treated as large ones are, and sparse ones walk together."""
     monkeypatch.setattr(certificates, "SMALL", 0)
     monkeypatch.setattr(engines, "MEMORY", 1e9)  # all walk at once
     meetings, serve = [], lockstep.Commons._serve
@@ -109,7 +110,7 @@ def shared(monkeypatch):
 @pytest.mark.parametrize("far", [0.0, 1e6])
 def test_a_pass_serves_all_folds_and_the_path(shared, penalty, far):
     X, y = draw(80, 300, seed=21)
-    X = np.asfortranarray(X + far * np.linspace(-1, 1, 300))
+    X = sparse.csc_array(X + far * np.linspace(-1, 1, 300))
     labels = assign_folds(80, 4, random_state=1)
     options = dict(penalty=penalty, tol=1e-10, lambda_min_ratio=0.3)
     cv = cv_ncvpath(X, y, folds=labels, keep=True, nlambda=20, **options)
@@ -130,6 +131,7 @@ def test_a_pass_serves_all_folds_and_the_path(shared, penalty, far):
 def test_walkers_that_finish_early_do_not_hold_up_the_others(shared):
     X, y = draw(60, 200, seed=22)
     pairs = [(np.arange(60) != 0, [0]), (np.arange(60) < 12, np.arange(12, 60))]
+    X = sparse.csc_array(X)
     cv = cv_ncvpath(X, y, folds=pairs, penalty="lasso", n_threads=3)
     assert cv.converged.all() and min(shared) < 3
 

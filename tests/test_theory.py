@@ -161,7 +161,7 @@ def test_the_objective_never_rises(monkeypatch, seed, penalty, way, rule):
 def test_inexact_targets_are_summable(way):
     """Corollary 1: they fall geometrically until they are tol."""
     limits = solver.Limits(
-        1e-8, 100, "fireworks", way, None, True, True, 10, record=False
+        1e-8, 100, "fireworks", way, 10, True, True, True, 10, record=False
     )
     targets, loosest = [], np.inf
     for objecting in (1.0, 1e-3, *np.ones(100)):  # objections may rise again
@@ -172,7 +172,7 @@ def test_inexact_targets_are_summable(way):
     assert all(b <= 0.8 * a for a, b in zip(loose, loose[1:]))
     assert targets[len(loose) :] == [limits.tol] * (len(targets) - len(loose))
     exact = solver.Limits(
-        1e-8, 100, "fireworks", way, None, True, False, 10, record=False
+        1e-8, 100, "fireworks", way, 10, True, True, False, 10, record=False
     )
     assert solver.inner_target(exact, np.inf, 1.0) == (1e-8, 1e-8)
 

@@ -141,7 +141,7 @@ def test_an_interrupted_fit_restores_blas(two_blas_threads, monkeypatch):
         raise KeyboardInterrupt
 
     before = blas_threads()
-    monkeypatch.setattr("ncvpath.walk.take_steps", interrupt)
+    monkeypatch.setattr("ncvpath.path.take_steps", interrupt)
     with pytest.raises(KeyboardInterrupt):
         fit()
     assert blas_threads() == before

@@ -1,0 +1,174 @@
+"""A walk by stretches: several lambdas on a few candidates, then a look at everyone.
+
+The candidates of a stretch are the features that come first in line; their columns,
+standardized, are copied side by side, and the path is walked on them as on a small
+problem (walk.py). Then everyone else is checked at each of these lambdas, with the
+residuals of all of them at hand: most features are certified, and the rest is looked at
+in one pass. Where somebody objects, the walk goes on from the lambda before, with those
+who did among the candidates.
+
+All this needs one thread and little of Python's time: it is the way of folds, several
+of which are under way at once.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from . import certificates
+from .certificates import Certificates
+from .dense import DenseMatrix, dense_matrix
+from .fits import Anchor, Fit
+from .problem import State
+from .solver import fitted, survey
+from .walk import is_usual, take_steps
+from .working_set import largest
+
+# Lambdas in a stretch, at most. After an objection there are two, then one more each.
+LONGEST, AGAIN = 16, 2
+# The copy of candidates takes this share of X's memory, and at most so many bytes.
+SHARE, MOST = 0.06, 1 << 25
+# Candidates there must be for each feature that is one in any case, before anybody has
+# objected and after that; and at least. With fewer the walk goes on as any other.
+SPARE, FEWEST = (0.5, 1.5), 20
+NOBODY = np.empty(0, dtype=np.int64)
+
+
+def suits(matrix, settings):
+    """Whether to walk like this: where X is dense, in memory, and not small, and
+    nothing unusual is asked for. A tall X is not looked at any more in a walk."""
+    dense = isinstance(matrix, DenseMatrix) and not matrix.is_tall
+    return dense and matrix.size >= certificates.SMALL and is_usual(settings)
+
+
+def take_stretches(problem, state, lambdas, limits):
+    """One finished step after another, as walk.take_steps has them."""
+    done, objecting, objections = 0, NOBODY, 0
+    length = LONGEST
+    while done < lambdas.size:
+        few = lambdas[done : done + length]
+        few = few[few > 0]
+        if few.size == 0 or few[0] >= problem.lambda_max or state.lam == np.inf:
+            yield from take_steps(problem, state, lambdas[done : done + 1], limits)
+            done += 1
+            continue
+        some = candidates(problem, state, objecting, SPARE[objections > 0])
+        if some is None:
+            break
+        steps, gram = walk_among(problem, state, some, few, limits)
+        kept, found = checked(problem, state, some, steps, limits.tol)
+        settle_in(problem, state, some, gram, kept)
+        yield from kept
+        done += len(kept)
+        # Until there is progress, whoever has objected stays.
+        objecting = found if kept else np.union1d(objecting, found)
+        if len(kept) < len(steps):
+            length, objections = AGAIN, objections + 1
+        elif len(steps) < few.size:
+            break  # what is difficult is for those who have all features at hand
+        else:
+            length = min(length + 1, LONGEST)
+    yield from take_steps(problem, state, lambdas[done:], limits)
+
+
+def candidates(problem, state, objecting, spare):
+    """The features that come first in line, in ascending order; None if too many have
+    to be among them: those in use, those who object, those whose products are known."""
+    design, cache = problem.design, state.gram
+    held = (state.beta != 0) | problem.free
+    held[cache.features[: cache.known]] = True
+    held[objecting] = True
+    count = np.count_nonzero(held)
+    copied = min(SHARE * design.matrix.nbytes, MOST)
+    room = int(copied / (8 * design.n)) - count
+    if room < max(spare * count, FEWEST):
+        return None
+    others = np.flatnonzero(~held & np.isfinite(problem.factor))
+    reach = np.abs(state.correlation[others]) / problem.factor[others]
+    held[others[largest(reach, room)]] = True
+    return np.flatnonzero(held)
+
+
+def walk_among(problem, state, some, lambdas, limits):
+    """Steps on the candidates alone, and the products that are known after that.
+
+    They end before the first that did not converge, as far as can be known of all
+    features, and with the first that has more features than are allowed.
+    """
+    design, anchor = problem.design, state.fit.anchor
+    place, steps = np.full(design.p, -1), []
+    place[some] = np.arange(some.size)
+    with design.matrix.crew.room("candidates", some.size, design.n) as copy:
+        few = side_by_side(design, some, copy)
+        own = replace(problem, design=few, factor=problem.factor[some])
+        beta, gram = state.beta[some], state.gram.renumbered(few, place)
+        fit = Fit(
+            few, problem.response, beta, ((beta != 0) | own.free).nonzero()[0],
+            Anchor(anchor.beta[some], anchor.correlation[some], anchor.mean_square),
+            gram,
+        )
+        small = Certificates(few, small=True)
+        here = State(
+            state.lam, beta, fit, few.correlate(state.fit.residual), small.everyone,
+            state.feasible[some], state.member[some], gram, small,
+        )
+        for step in take_steps(own, here, lambdas, limits):
+            step = step._replace(support=some[step.support])
+            known = problem.rounding(step.support, step.beta) <= limits.tol
+            if not (step.converged and known):
+                break
+            steps.append(step)
+            if step.support.size > limits.dfmax:
+                break
+    return steps, gram
+
+
+def side_by_side(design, some, copy):
+    """The design of some columns, standardized, with a place for their copy."""
+    design.kernels.copy_columns(
+        design.matrix.flat, some, design.center, design.scale, 0, copy
+    )
+    return replace(
+        design, matrix=dense_matrix(copy.T, design.matrix.crew),
+        center=np.zeros(some.size), scale=np.ones(some.size),
+        norm2=design.norm2[some], constant=design.constant[some],
+        everyone=np.arange(some.size),
+    )
+
+
+def checked(problem, state, some, steps, tol):
+    """The steps before the first to which somebody else objects, and who objects."""
+    if not steps:
+        return steps, NOBODY
+    design, level = problem.design, problem.units(1.0)[0]
+    residuals = np.array([
+        design.residual(problem.response, step.support, step.beta) for step in steps
+    ])
+    levels = level * np.array([step.lam for step in steps])
+    member = np.zeros(design.p, dtype=bool)
+    member[some] = True
+    back = state.certificates.look_back(
+        residuals, member, problem.factor, levels, tol
+    )
+    if back.worst:
+        state.correlation = back.correlation
+    kept = [
+        step._replace(violation=np.maximum(step.violation, worst / problem.g0))
+        for step, worst in zip(steps, back.worst)
+    ]
+    return kept, back.objecting
+
+
+def settle_in(problem, state, some, gram, kept):
+    """Let the state be that of the last step that was kept."""
+    state.gram = gram.renumbered(problem.design, some)
+    if kept:
+        last = kept[-1]
+        state.beta[:] = 0.0
+        state.beta[last.support] = last.beta
+        state.member = (state.beta != 0) | problem.free
+        state.exact = np.zeros(problem.design.p, dtype=bool)
+        state.feasible *= last.lam / state.lam
+        state.lam = last.lam
+        survey(problem, state)
+    state.fit = fitted(problem, state)

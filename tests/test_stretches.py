@@ -1,0 +1,281 @@
+"""Walks by stretches: on few candidates, and yet right for everyone."""
+
+import numpy as np
+import pytest
+from conftest import draw
+from oracle import Problem
+from scipy import sparse
+
+from ncvpath import assign_folds, certificates, cv_ncvpath, ncvpath, stretches
+from ncvpath.certificates import Certificates
+from ncvpath.dense import dense_matrix
+from ncvpath.design import make_design
+from ncvpath.gram import GramCache
+from ncvpath.penalties import ROWS
+from ncvpath.problem import null_state
+from ncvpath.threads import Crew
+
+PENALTIES = [row.name for row in ROWS]
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """Small problems are walked like large ones; what happened is written down."""
+    monkeypatch.setattr(certificates, "SMALL", 0)
+    monkeypatch.setattr(stretches, "SHARE", 0.25)
+    monkeypatch.setattr(stretches, "SPARE", (0.0, 0.0))
+    monkeypatch.setattr(stretches, "FEWEST", 1)
+    found = {"lengths": [], "kept": [], "candidates": [], "by all": 0}
+    among, check, all_of_them = (
+        stretches.walk_among, stretches.checked, stretches.take_steps
+    )
+
+    def walk_among(problem, state, some, lambdas, limits):
+        found["candidates"].append(some.size)
+        found["lengths"].append(lambdas.size)
+        return among(problem, state, some, lambdas, limits)
+
+    def checked(*arguments):
+        kept, objecting = check(*arguments)
+        found["kept"].append(len(kept))
+        return kept, objecting
+
+    def take_steps(problem, state, lambdas, limits):
+        if problem.design.p == found["p"]:
+            found["by all"] += lambdas.size
+        return all_of_them(problem, state, lambdas, limits)
+
+    monkeypatch.setattr(stretches, "walk_among", walk_among)
+    monkeypatch.setattr(stretches, "checked", checked)
+    monkeypatch.setattr(stretches, "take_steps", take_steps)
+    return found
+
+
+@pytest.fixture
+def paths_too(monkeypatch):
+    """Paths walk as folds do, so that every lambda can be judged."""
+    monkeypatch.setattr("ncvpath.path.take_steps", stretches.take_stretches)
+
+
+def hidden_partner(n=120, p=400, seed=3):
+    """A feature that nobody sees until another one has entered."""
+    X, y = draw(n, p, seed)
+    X[:, -1] = X[:, 0] + 0.3 * X[:, -1]
+    return np.asfortranarray(X), 5 * (X[:, 0] - X[:, -1]) + 0.1 * y
+
+
+MODELS = {
+    "plain": {},
+    "ridge": {"alpha": 0.6},
+    "raw": {"standardize": False},
+    "no intercept": {"intercept": False},
+    "factors": {"penalty_factor": np.r_[0, 0, 0.5, 2, np.inf, np.ones(395)]},
+    "weights": {"weights": np.random.default_rng(0).integers(0, 4, 120)},
+}
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("options", MODELS.values(), ids=MODELS)
+def test_every_lambda_meets_fermat_over_all_features(
+    seen, paths_too, penalty, options
+):
+    seen["p"] = 400
+    X, y = hidden_partner()
+    path = ncvpath(X, y, penalty=penalty, nlambda=40, lambda_min_ratio=0.1, **options)
+    found = Problem(X, y, penalty=penalty, **options).violations(path)
+    assert path.converged.all()
+    assert found.max() <= path.tol
+    np.testing.assert_allclose(path.violation, found, atol=1e-12)
+    assert sum(seen["kept"]) >= 15 and max(seen["candidates"]) <= 100
+
+
+def test_somebody_objects_and_is_heard(seen, paths_too, monkeypatch):
+    seen["p"] = 400
+    monkeypatch.setattr(stretches, "SHARE", 0.1)
+    X, y = hidden_partner()
+    path = ncvpath(X, y, penalty="lasso", nlambda=40, lambda_min_ratio=0.1)
+    assert path.beta[[-1], :].toarray()[0, -1] != 0
+    # After the first objection stretches are short, and grow again.
+    assert seen["lengths"][:4] == [16, 2, 3, 4]
+    assert 0 < seen["kept"][0] < 16 and seen["kept"][1:4] == [2, 3, 4]
+
+
+def test_violations_of_others_within_the_tolerance_are_reported(
+    seen, paths_too, monkeypatch
+):
+    seen["p"] = 400
+    monkeypatch.setattr(stretches, "SHARE", 0.1)
+    X, y = hidden_partner()
+    path = ncvpath(X, y, penalty="lasso", nlambda=40, lambda_min_ratio=0.1, tol=0.05)
+    found = Problem(X, y, penalty="lasso").violations(path)
+    assert path.converged.all() and sum(seen["kept"]) > 20
+    np.testing.assert_allclose(path.violation, found, atol=1e-12)
+
+
+@pytest.mark.parametrize("penalty", ["lasso", "MCP", "SCAD", "logsum"])
+@pytest.mark.parametrize("options", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_folds_are_what_their_rows_alone_give(seen, penalty, options, far):
+    seen["p"] = 400
+    X, y = hidden_partner()
+    if options.get("intercept", True):
+        X = np.asfortranarray(X + far * np.linspace(-1, 1, 400))
+    labels = assign_folds(120, 4, random_state=1)
+    settings = dict(penalty=penalty, tol=1e-10, lambda_min_ratio=0.3) | options
+    cv = cv_ncvpath(X, y, folds=labels, keep=True, nlambda=20, **settings)
+    path = ncvpath(X, y, nlambda=20, **settings)
+    assert sum(seen["kept"]) >= 40
+    assert np.array_equal(cv.fit.beta.toarray(), path.beta.toarray())
+    for fold in range(4):
+        train = labels != fold
+        own = settings.copy()
+        if "weights" in own:
+            own["weights"] = own["weights"][train]
+        alone = ncvpath(X[train], y[train], lambdas=cv.lambdas, **own)
+        edge = 19 if penalty == "lasso" else alone.convex_min
+        edge = 5 if edge is None else edge
+        np.testing.assert_allclose(
+            cv.predictions[~train, : edge + 1],
+            alone.predict(X[~train])[:, : edge + 1], atol=1e-8 * np.ptp(y),
+        )
+
+
+def test_too_many_features_in_use_are_for_all(seen, paths_too):
+    """The walk goes on with everyone where candidates would be most of X."""
+    seen["p"] = 200
+    X, y = draw(100, 200, nonzero=60, noise=0.1)
+    path = ncvpath(X, y, penalty="lasso", lambda_min_ratio=0.01)
+    assert path.converged.all() and path.df.max() > 60
+    assert 0 < sum(seen["kept"]) and seen["by all"] > 20
+    assert sum(seen["kept"]) + seen["by all"] == 100
+
+
+@pytest.mark.parametrize("options", [
+    dict(lambda_min_ratio=0), dict(lambdas=[0.5, 0.02]),
+    dict(lambdas=[0.5, 0.4, 0.02], warm_up=False), dict(dfmax=3), dict(nlambda=1),
+], ids=["zero", "hidden", "cold", "dfmax", "one"])
+def test_odd_paths(seen, paths_too, monkeypatch, options):
+    seen["p"] = 60
+    X, y = draw(200, 60, seed=4)
+    path = ncvpath(X, y, penalty="lasso", tol=1e-9, **options)
+    monkeypatch.undo()
+    usual = ncvpath(X, y, penalty="lasso", tol=1e-9, **options)
+    assert path.stopped == usual.stopped
+    np.testing.assert_allclose(path.lambdas, usual.lambdas)
+    np.testing.assert_allclose(path.beta.toarray(), usual.beta.toarray(), atol=1e-7)
+    assert path.status == usual.status
+
+
+def test_there_are_some_candidates_or_none(seen, paths_too, monkeypatch):
+    seen["p"] = 400
+    monkeypatch.setattr(stretches, "SHARE", 1e-9)
+    X, y = hidden_partner()
+    assert ncvpath(X, y, penalty="lasso", nlambda=5).converged.all()
+    assert not seen["lengths"]
+
+
+def test_what_does_not_converge_is_left_to_the_usual_walk(seen, paths_too):
+    seen["p"] = 400
+    X, y = hidden_partner()
+    with pytest.warns(UserWarning, match="rounding"):
+        path = ncvpath(X, y, penalty="lasso", nlambda=5, tol=1e-18)
+    assert sum(seen["kept"]) == 0 and not path.converged[1:].any()
+
+
+@pytest.mark.parametrize("options, X_like", [
+    (dict(solver="bcd"), np.asfortranarray), (dict(working_set="maxvc"), np.asarray),
+    (dict(max_epochs=999), np.asfortranarray), ({}, sparse.csc_array),
+])
+def test_unusual_wishes_are_not_for_stretches(seen, options, X_like):
+    X, y = draw(60, 90)
+    cv_ncvpath(X_like(X), y, penalty="lasso", nlambda=5, nfolds=3, **options)
+    assert not seen["lengths"]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8])
+def test_short_numbers(seen, dtype):
+    seen["p"] = 400
+    X, y = draw(120, 400)
+    X = np.asfortranarray(np.round(10 * X).clip(-99, 99).astype(dtype))
+    settings = dict(penalty="lasso", nlambda=20, nfolds=3, random_state=0, tol=1e-9)
+    short = cv_ncvpath(X, y, **settings)
+    assert seen["lengths"] or dtype == np.int8  # the copy would take as much as X
+    long = cv_ncvpath(X.astype(float), y, **settings)
+    np.testing.assert_allclose(short.cve, long.cve, rtol=1e-7)
+
+
+def standardized(X):
+    n = X.shape[0]
+    return make_design(dense_matrix(X, Crew(1)), np.full(n, 1 / n), True, True)
+
+
+def test_a_look_back_ends_before_the_first_objection():
+    X, y = draw(60, 500, seed=5)
+    design, rng = standardized(X), np.random.default_rng(0)
+    references = null_state(design, y - y.mean(), np.ones(500), False).certificates
+    residuals = (y - y.mean()) * np.linspace(1, 0.8, 6)[:, None]
+    residuals += 0.05 * rng.standard_normal(residuals.shape)
+    residuals -= residuals.mean(axis=1, keepdims=True)
+    true = np.array([design.correlate(residual) for residual in residuals])
+    member = np.zeros(500, dtype=bool)
+    member[np.argsort(-np.abs(true).max(axis=0))[:50]] = True
+    reach = np.abs(true[:, ~member]).max(axis=1)
+    levels = 1.01 * reach
+    for cut in range(7):
+        limit = levels.copy()
+        if cut < 6:
+            limit[cut] = 0.99 * reach[cut]
+        back = references.look_back(residuals, member, np.ones(500), limit, 0.0)
+        assert len(back.worst) == cut
+        assert (cut == 6) == (back.objecting.size == 0)
+        if cut < 6:
+            objecting = np.flatnonzero((np.abs(true[cut]) > limit[cut]) & ~member)
+            assert set(objecting) <= set(back.objecting)
+            assert not member[back.objecting].any()
+        if cut:
+            off = np.abs(back.correlation - true[cut - 1])
+            assert off.max() <= certificates.CLOSE * limit.max()
+    # A tolerance lets the same pass.
+    tol = 0.02 * reach.max()
+    back = references.look_back(residuals, member, np.ones(500), 0.99 * reach, tol)
+    np.testing.assert_allclose(back.worst, 0.01 * reach, rtol=1e-6)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e5])
+def test_estimates_of_many_residuals_are_as_good_as_they_say(far):
+    X, y = draw(200, 300, seed=6)
+    X = np.asfortranarray(X + far)
+    design = standardized(X)
+    references, rng = Certificates(design), np.random.default_rng(1)
+    base = rng.standard_normal((6, 200))
+    for _ in range(3 * references.capacity):  # more than it can keep
+        references.learn(base.T @ rng.standard_normal(6) + rng.standard_normal(200))
+        assert references.count <= references.capacity
+    residuals = rng.standard_normal((5, 6)) @ base + rng.standard_normal((5, 200))
+    estimates = np.empty((5, 300))
+    slack = references._estimates(residuals, estimates)
+    exact = ((X - X.mean(axis=0)) / X.std(axis=0)).astype(np.longdouble).T
+    exact = (exact @ residuals.T / 200).T
+    assert (np.abs(estimates - exact) <= slack[:, None]).all()
+    estimates = np.empty((references.capacity, 300))
+    assert references._estimates(references.residuals, estimates).max() <= 1e-9
+
+
+def test_products_are_known_by_other_numbers():
+    X, _ = draw(30, 8)
+    design = standardized(X)
+    cache, some = GramCache(design), np.array([1, 3, 4, 6])
+    cache.slots(np.array([6, 3]))
+    place = np.full(8, -1)
+    place[some] = np.arange(4)
+    few = stretches.side_by_side(design, some, np.empty((4, 30)))
+    there = cache.renumbered(few, place)
+    expected = few.gram(np.arange(4), np.arange(4))
+    np.testing.assert_allclose(there.block(np.array([0, 1, 3])),
+                               expected[np.ix_([0, 1, 3], [0, 1, 3])], atol=1e-12)
+    back = there.renumbered(design, some)
+    assert set(back.features[: back.known]) == {1, 3, 6}
+    np.testing.assert_allclose(
+        back.block(np.array([1, 6])), design.gram(np.array([1, 6]), np.array([1, 6])),
+        atol=1e-12,
+    )
