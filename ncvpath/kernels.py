@@ -846,12 +846,12 @@ def restrict(
 @summing_kernel
 def column_dots(X, features, first, last, centers, vectors, out):
     """Set out[m, k] = vectors[m] @ (X_j - centers[m, j]), j = features[k], k from
-    `first` up to `last`.
+    `first` up to `last`. One row of centers may serve all vectors.
 
     A column is read once for all vectors, a stretch of it that stays in cache at a
     time. The bits of a vector's products do not depend on the company it is in.
     """
-    n = vectors.shape[1]
+    n, own = vectors.shape[1], centers.shape[0] > 1
     for k in range(first, last):
         j = features[k]
         for m in range(vectors.shape[0]):
@@ -860,7 +860,7 @@ def column_dots(X, features, first, last, centers, vectors, out):
             end = min(top + IN_CACHE, n)
             column = X[j * n + top : j * n + end]
             for m in range(vectors.shape[0]):
-                c, vector, total = centers[m, j], vectors[m, top:end], 0.0
+                c, vector, total = centers[m if own else 0, j], vectors[m, top:end], 0.0
                 for i in range(column.size):
                     total += vector[i] * (column[i] - c)
                 out[m, k] += total
@@ -1055,24 +1055,27 @@ def penalty_rise(penalty, l1, beta, new):
 
 
 @kernel
-def learn_feature(X, weights, center, scale, j, known, features, slot, gram):
-    """Give feature j the next slot, `known`, and the products with those before it.
+def learn_features(X, weights, center, scale, new, known, features, slot, gram):
+    """Give new features the next slots, from `known` on, and all their products.
 
-    Modified in place: features, slot, gram.
+    Each column is read once for all of them. Modified in place: features, slot, gram.
     """
-    n = weights.size
-    column = np.empty(n)
-    for i in range(n):
-        column[i] = weights[i] * ((X[j * n + i] - center[j]) / scale[j])
-    features[known], slot[j] = j, known
-    row = gram[known]
+    n, size = weights.size, known + new.size
+    columns = np.empty((new.size, n))
+    for m in range(new.size):
+        j = new[m]
+        features[known + m], slot[j] = j, known + m
+        for i in range(n):
+            columns[m, i] = weights[i] * ((X[j * n + i] - center[j]) / scale[j])
+    products = np.empty((new.size, size))
     column_dots(
-        X, features, np.int64(0), known + 1, center.reshape((1, center.size)),
-        column.reshape((1, n)), row.reshape((1, row.size)),
+        X, features, np.int64(0), size, center.reshape((1, center.size)), columns,
+        products,
     )
-    for k in range(known + 1):
-        row[k] /= scale[features[k]]
-        gram[k, known] = row[k]
+    for m in range(new.size):
+        for k in range(known + m + 1):
+            product = products[m, k] / scale[features[k]]
+            gram[known + m, k] = gram[k, known + m] = product
 
 
 @kernel
@@ -1113,13 +1116,20 @@ def walk_down(
         working, l1, _, v, b, q = restrict(
             member, factor, factor, level, ridge, norm2, beta, correlation
         )
+        if new > 0:
+            unknown = np.empty(new, dtype=np.int64)
+            new = 0
+            for k in range(working.size):
+                if slot[working[k]] < 0:
+                    unknown[new] = working[k]
+                    new += 1
+            learn_features(
+                X, weights, center, scale, unknown, known, features, slot, gram
+            )
+            known += new
         slots = np.empty(working.size, dtype=np.int64)
         for k in range(working.size):
-            j = working[k]
-            if slot[j] < 0:
-                learn_feature(X, weights, center, scale, j, known, features, slot, gram)
-                known += 1
-            slots[k] = slot[j]
+            slots[k] = slot[working[k]]
         epochs, steps, left = descend_gram(
             gram, working, slots, penalty, l1, v, b, q, factored,
             space[: working.size**2].reshape((working.size, working.size)), target,
