@@ -195,6 +195,54 @@ class DenseMatrix:
         return sweep_in_portions(sweep, work, max_epochs, cyclic)
 
 
+@dataclass(frozen=True)
+class SomeColumns:
+    """Some columns of a dense matrix, under numbers of their own, where they stand.
+
+    Centre and scale are of all columns. Those that come with a request, in the order of
+    the chosen ones, hold nothing new.
+    """
+
+    matrix: DenseMatrix
+    chosen: np.ndarray
+    center: np.ndarray
+    scale: np.ndarray
+
+    @property
+    def crew(self):
+        """The threads."""
+        return self.matrix.crew
+
+    def correlate(self, vectors, centers, features):
+        """As the matrix does it."""
+        return self.matrix.correlate(vectors, self.center[None], self.chosen[features])
+
+    def gram(self, rows, columns, weights, center, scale):
+        """As the matrix does it."""
+        rows, columns = self.chosen[rows], self.chosen[columns]
+        return self.matrix.gram(rows, columns, weights, self.center, self.scale)
+
+    def subtract(self, features, center, steps, out):
+        """As the matrix does it."""
+        self.matrix.subtract(self.chosen[features], self.center, steps, out)
+
+    def descend(self, weights, center, scale, features, *rest):
+        """As the matrix does it."""
+        features = self.chosen[features]
+        return self.matrix.descend(weights, self.center, self.scale, features, *rest)
+
+
+def as_stored(design):
+    """A dense X column after column; the column, there, of each feature of the design;
+    and centre and scale of these columns. None if X is no such thing."""
+    matrix = design.matrix
+    if isinstance(matrix, SomeColumns):
+        return matrix.matrix.flat, matrix.chosen, matrix.center, matrix.scale
+    if isinstance(matrix, DenseMatrix):
+        return matrix.flat, design.everyone, design.center, design.scale
+    return None
+
+
 def pieces(depth, length, least=1):
     """Fixed slices of range(length), about PIECE numbers each at that depth."""
     if depth * length <= ALONE:

@@ -1055,37 +1055,42 @@ def penalty_rise(penalty, l1, beta, new):
 
 
 @kernel
-def learn_features(X, weights, center, scale, new, known, features, slot, gram):
+def learn_features(
+    X, columns, center, scale, weights, new, known, features, slot, gram
+):
     """Give new features the next slots, from `known` on, and all their products.
 
     Each column is read once for all of them. Modified in place: features, slot, gram.
     """
     n, size = weights.size, known + new.size
-    columns = np.empty((new.size, n))
+    vectors = np.empty((new.size, n))
     for m in range(new.size):
-        j = new[m]
-        features[known + m], slot[j] = j, known + m
+        j = columns[new[m]]
+        features[known + m], slot[new[m]] = new[m], known + m
         for i in range(n):
-            columns[m, i] = weights[i] * ((X[j * n + i] - center[j]) / scale[j])
-    products = np.empty((new.size, size))
+            vectors[m, i] = weights[i] * ((X[j * n + i] - center[j]) / scale[j])
+    stored, products = np.empty(size, dtype=np.int64), np.empty((new.size, size))
+    for k in range(size):
+        stored[k] = columns[features[k]]
     column_dots(
-        X, features, np.int64(0), size, center.reshape((1, center.size)), columns,
+        X, stored, np.int64(0), size, center.reshape((1, center.size)), vectors,
         products,
     )
     for m in range(new.size):
         for k in range(known + m + 1):
-            product = products[m, k] / scale[features[k]]
+            product = products[m, k] / scale[stored[k]]
             gram[known + m, k] = gram[k, known + m] = product
 
 
 @kernel
 def walk_down(
-    X, everyone, weights, center, scale, norm2, response, factor, penalty, alpha,
+    X, columns, center, scale, weights, norm2, response, factor, penalty, alpha,
     growth, lam, lambdas, tol, target, most, dfmax, crowd, features, known, slot, gram,
     factored, space, beta, residual, correlation, feasible, figures, supports, values,
 ):
     """Solver.solve for one lambda after another while nothing unusual happens.
 
+    Feature j is column columns[j] of X, whose centre and scale are of all columns.
     That is: the strong features fit in (`crowd`), their Gram matrix has room, `most`
     sweeps reach the target, and nobody outside objects. It ends with the first model
     of more than `dfmax` features. Modified in place: everything
@@ -1124,7 +1129,8 @@ def walk_down(
                     unknown[new] = working[k]
                     new += 1
             learn_features(
-                X, weights, center, scale, unknown, known, features, slot, gram
+                X, columns, center, scale, weights, unknown, known, features, slot,
+                gram,
             )
             known += new
         slots = np.empty(working.size, dtype=np.int64)
@@ -1146,21 +1152,22 @@ def walk_down(
         support, nonzero = supports[first:count], values[first:count]
         for i in range(residual.size):
             residual[i] = response[i]
-        steps_back = np.empty(support.size)
+        stored, steps_back = np.empty_like(support), np.empty(support.size)
         for k in range(support.size):
-            steps_back[k] = nonzero[k] / scale[support[k]]
-        subtract_columns(X, support, center, steps_back, np.int64(0), residual)
+            stored[k] = columns[support[k]]
+            steps_back[k] = nonzero[k] / scale[stored[k]]
+        subtract_columns(X, stored, center, steps_back, np.int64(0), residual)
         weighted, mean_square = np.empty(residual.size), 0.0
         for i in range(residual.size):
             residual[i] = residual[i] if weights[i] > 0.0 else 0.0
             weighted[i] = weights[i] * residual[i]
             mean_square += weighted[i] * residual[i]
         column_dots(
-            X, everyone, np.int64(0), everyone.size, center.reshape((1, center.size)),
+            X, columns, np.int64(0), columns.size, center.reshape((1, center.size)),
             weighted.reshape((1, weighted.size)), correlation.reshape((1, beta.size)),
         )
         for j in range(beta.size):
-            correlation[j] /= scale[j]
+            correlation[j] /= scale[columns[j]]
         if not left <= target:
             return done, known, epochs
         for j in range(beta.size):

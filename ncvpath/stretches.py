@@ -1,11 +1,10 @@
 """A walk by stretches: several lambdas on a few candidates, then a look at everyone.
 
-The candidates of a stretch are the features that come first in line; their columns,
-standardized, are copied side by side, and the path is walked on them as on a small
-problem (walk.py). Then everyone else is checked at each of these lambdas, with the
-residuals of all of them at hand: most features are certified, and the rest is looked at
-in one pass. Where somebody objects, the walk goes on from the lambda before, with those
-who did among the candidates.
+The candidates of a stretch are the features that come first in line, and the path is
+walked on them as on a small problem (walk.py). Then everyone else is checked at each of
+these lambdas, with the residuals of all of them at hand: most features are certified,
+and the rest is looked at in one pass. Where somebody objects, the walk goes on from the
+lambda before, with those who did among the candidates.
 
 All this needs one thread and little of Python's time: it is the way of folds, several
 of which are under way at once.
@@ -17,7 +16,7 @@ import numpy as np
 
 from . import certificates
 from .certificates import Certificates
-from .dense import DenseMatrix, dense_matrix
+from .dense import DenseMatrix, SomeColumns
 from .fits import Anchor, Fit
 from .problem import State
 from .solver import fitted, survey
@@ -26,8 +25,9 @@ from .working_set import largest
 
 # Lambdas in a stretch, at most. After an objection there are two, then one more each.
 LONGEST, AGAIN = 16, 2
-# The copy of candidates takes this share of X's memory, and at most so many bytes.
-SHARE, MOST = 0.06, 1 << 25
+# Candidates are this share of all features, and their columns hold at most so many
+# numbers: each lambda looks at all of them.
+SHARE, MOST = 0.08, 1 << 22
 # Candidates there must be for each feature that is one in any case, before anybody has
 # objected and after that; and at least. With fewer the walk goes on as any other.
 SPARE, FEWEST = (0.5, 1.5), 20
@@ -35,10 +35,11 @@ NOBODY = np.empty(0, dtype=np.int64)
 
 
 def suits(matrix, settings):
-    """Whether to walk like this: where X is dense, in memory, and not small, and
+    """Whether to walk like this: where X is dense, of float64 in memory, not small, and
     nothing unusual is asked for. A tall X is not looked at any more in a walk."""
-    dense = isinstance(matrix, DenseMatrix) and not matrix.is_tall
-    return dense and matrix.size >= certificates.SMALL and is_usual(settings)
+    dense = isinstance(matrix, DenseMatrix) and matrix.X.dtype == np.float64
+    large = dense and matrix.size >= certificates.SMALL and not matrix.is_tall
+    return large and is_usual(settings)
 
 
 def take_stretches(problem, state, lambdas, limits):
@@ -79,8 +80,7 @@ def candidates(problem, state, objecting, spare):
     held[cache.features[: cache.known]] = True
     held[objecting] = True
     count = np.count_nonzero(held)
-    copied = min(SHARE * design.matrix.nbytes, MOST)
-    room = int(copied / (8 * design.n)) - count
+    room = int(min(SHARE * design.p, MOST // design.n)) - count
     if room < max(spare * count, FEWEST):
         return None
     others = np.flatnonzero(~held & np.isfinite(problem.factor))
@@ -96,43 +96,37 @@ def walk_among(problem, state, some, lambdas, limits):
     features, and with the first that has more features than are allowed.
     """
     design, anchor = problem.design, state.fit.anchor
-    place, steps = np.full(design.p, -1), []
-    place[some] = np.arange(some.size)
-    with design.matrix.crew.room("candidates", some.size, design.n) as copy:
-        few = side_by_side(design, some, copy)
-        own = replace(problem, design=few, factor=problem.factor[some])
-        beta, gram = state.beta[some], state.gram.renumbered(few, place)
-        fit = Fit(
-            few, problem.response, beta, ((beta != 0) | own.free).nonzero()[0],
-            Anchor(anchor.beta[some], anchor.correlation[some], anchor.mean_square),
-            gram,
-        )
-        small = Certificates(few, small=True)
-        here = State(
-            state.lam, beta, fit, few.correlate(state.fit.residual), small.everyone,
-            state.feasible[some], state.member[some], gram, small,
-        )
-        for step in take_steps(own, here, lambdas, limits):
-            step = step._replace(support=some[step.support])
-            known = problem.rounding(step.support, step.beta) <= limits.tol
-            if not (step.converged and known):
-                break
-            steps.append(step)
-            if step.support.size > limits.dfmax:
-                break
+    few, steps = chosen(design, some), []
+    place = np.full(design.p, -1)
+    place[some] = few.everyone
+    own = replace(problem, design=few, factor=problem.factor[some])
+    beta, gram = state.beta[some], state.gram.renumbered(few, place)
+    fit = Fit(
+        few, problem.response, beta, ((beta != 0) | own.free).nonzero()[0],
+        Anchor(anchor.beta[some], anchor.correlation[some], anchor.mean_square), gram,
+    )
+    small = Certificates(few, small=True)
+    here = State(
+        state.lam, beta, fit, few.correlate(state.fit.residual), small.everyone,
+        state.feasible[some], state.member[some], gram, small,
+    )
+    for step in take_steps(own, here, lambdas, limits):
+        step = step._replace(support=some[step.support])
+        known = problem.rounding(step.support, step.beta) <= limits.tol
+        if not (step.converged and known):
+            break
+        steps.append(step)
+        if step.support.size > limits.dfmax:
+            break
     return steps, gram
 
 
-def side_by_side(design, some, copy):
-    """The design of some columns, standardized, with a place for their copy."""
-    design.kernels.copy_columns(
-        design.matrix.flat, some, design.center, design.scale, 0, copy
-    )
+def chosen(design, some):
+    """The design of some columns only."""
     return replace(
-        design, matrix=dense_matrix(copy.T, design.matrix.crew),
-        center=np.zeros(some.size), scale=np.ones(some.size),
-        norm2=design.norm2[some], constant=design.constant[some],
-        everyone=np.arange(some.size),
+        design, matrix=SomeColumns(design.matrix, some, design.center, design.scale),
+        center=design.center[some], scale=design.scale[some], norm2=design.norm2[some],
+        constant=design.constant[some], everyone=np.arange(some.size),
     )
 
 

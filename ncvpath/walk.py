@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import mm
-from .dense import DenseMatrix
+from .dense import as_stored
 from .solver import (
     Limits,
     Status,
@@ -122,8 +122,8 @@ def may_be_easy(state, limits):
 
     The code is long, and compiled for float64 in memory only.
     """
-    matrix = state.certificates.design.matrix
-    at_hand = isinstance(matrix, DenseMatrix) and matrix.flat.dtype == np.float64
+    stored = as_stored(state.certificates.design)
+    at_hand = stored is not None and stored[0].dtype == np.float64
     possible = at_hand and state.certificates.small and state.lam < np.inf
     return possible and is_usual(limits)
 
@@ -169,13 +169,13 @@ def easy_stretch(problem, state, lambdas, limits):
     supports, values = np.empty(ROOM, dtype=np.int64), np.empty(ROOM)
     with design.matrix.crew.room("working set", cache.array.size) as space:
         done, cache.known, spent = design.kernels.walk_down(
-            design.matrix.flat, design.everyone, design.weights, design.center,
-            design.scale, design.norm2, problem.response, problem.factor,
-            problem.penalty, problem.alpha, problem.growth, state.lam, lambdas,
-            limits.tol, worthwhile(problem, state, limits.tol), limits.max_epochs // 2,
-            limits.dfmax, limits.n_added, cache.features, cache.known, cache.slot,
-            cache.array, factor, space, state.beta, np.empty(design.n),
-            state.correlation, state.feasible, figures, supports, values,
+            *as_stored(design), design.weights, design.norm2, problem.response,
+            problem.factor, problem.penalty, problem.alpha, problem.growth, state.lam,
+            lambdas, limits.tol, worthwhile(problem, state, limits.tol),
+            limits.max_epochs // 2, limits.dfmax, limits.n_added, cache.features,
+            cache.known, cache.slot, cache.array, factor, space, state.beta,
+            np.empty(design.n), state.correlation, state.feasible, figures, supports,
+            values,
         )
     state.fit = fitted(problem, state)
     state.exact = state.certificates.everyone
