@@ -50,7 +50,7 @@ class LookBack(NamedTuple):
 
     worst: list[float]  # by residual: the largest violation
     correlation: np.ndarray | None  # p, with the last of these, mostly estimates
-    objecting: np.ndarray  # features that object to the next
+    objecting: np.ndarray  # features that object to the next, or may to later ones
 
 
 class Certificates:
@@ -147,7 +147,9 @@ class Certificates:
             who = np.concatenate([who[~member[who]], self.uncertified[:more]])
             if who.size > WORTH_ALL * factor.size:
                 exact = self.learn(residual)[who]
-                slack = self._estimates(residuals, estimates)
+                slack[k + 1 :] = self._estimates(
+                    residuals[k + 1 :], estimates[k + 1 :]
+                )
             else:
                 exact = self.design.correlate(residual, who)
             excess = np.abs(exact) - level * factor[who]
@@ -163,7 +165,7 @@ class Certificates:
         return worst, np.empty(0, dtype=np.int64)
 
     def _learn_some(self, residuals, levels):
-        """Learn residuals, in one pass over X, until little is left of the others."""
+        """Learn some residuals, in one pass, so that little is left of the others."""
         weights, some = self.design.weights, []
         _, rest = self._shares(residuals)
         while len(some) < TOGETHER:
@@ -214,7 +216,9 @@ class Certificates:
         terms = np.abs(b) @ self._sizes()
         products = self.products[: self.count, : self.count]
         left = fit.mean_square - 2 * b @ along + b @ products @ b
-        left = max(left, 0.0) + 4 * self.rounding * (size + terms) ** 2
+        # In products of columns blur counts twice.
+        rounding = 4 * self.rounding * self.design.blur
+        left = max(left, 0.0) + rounding * (size + terms) ** 2
         return b, np.sqrt(left) + self.rounding * (size + 3 * terms)
 
     def _shares(self, residuals):

@@ -117,11 +117,10 @@ class DenseMatrix:
             )
 
         # Columns do not depend on each other: who is alone needs no pieces.
-        alone = (slice(0, features.size),)
-        several = self.crew.n_threads > 1
-        self.crew.run(
-            one_piece, pieces(self.X.shape[0], features.size) if several else alone
-        )
+        cut = (slice(0, features.size),)
+        if self.crew.n_threads > 1:
+            cut = pieces(self.X.shape[0], features.size)
+        self.crew.run(one_piece, cut)
         return out
 
     def gram(self, rows, columns, weights, center, scale):

@@ -22,7 +22,7 @@ from .memory import TooLargeError, advised
 from .path import assemble, choose_lambdas
 from .problem import pose
 from .sparse_inputs import SparseColumns
-from .stretches import suits
+from .stretches import suits, take_stretches
 from .threads import Crew, working
 from .walk import take_steps, walk
 
@@ -41,10 +41,12 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
         matrix = open_matrix(data.X, crew)
         commons = Commons(matrix, settings.n_threads)
         hand = Crew(1)
+        of_folds = replace(settings, convex=False, record=False)
+        stride = stride_of_folds(matrix, of_folds)
+        alone = matrix.size < certificates.SMALL or stride is take_stretches
 
         def own_matrix():
             own = open_matrix(data.X, hand)
-            alone = own.size < certificates.SMALL or suits(own, settings)
             return own if alone else Companion(own, commons)
 
         # What comes before the walks is done with everyone's threads.
@@ -54,9 +56,7 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
         design = replace(design, matrix=own_matrix())
         problem, *begun = pose(data, settings, design, products)
         lambdas, hidden = choose_lambdas(problem, settings)
-        fold_settings = replace(
-            settings, lambdas=lambdas, convex=False, record=False
-        )
+        of_folds = replace(of_folds, lambdas=lambdas)
         bar.expect(lambdas.size)
 
         def tick(count):
@@ -74,27 +74,33 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
             try:
                 with advised("a fold", FEWER_AT_ONCE):
                     return fit_fold(
-                        data, fold_settings, splits.train[k], splits.test[k], judge,
-                        own_matrix(), tick, total,
+                        data, of_folds, splits.train[k], splits.test[k], judge,
+                        own_matrix(), tick, total, stride,
                     )
             except (ValueError, FloatingPointError, MemoryError) as error:
                 raise failure(k, error) from error
 
         folds = [partial(fold, k) for k in range(len(splits.test))]
-        path, *fits = commons.run([full, *folds], walkers_at_once(design, settings))
+        most = walkers_at_once(design, settings.n_threads, alone)
+        path, *fits = commons.run([full, *folds], most)
     return path, fits
 
 
-def walkers_at_once(design, settings):
+def stride_of_folds(matrix, settings):
+    """How folds walk, wherever they do."""
+    return take_stretches if suits(matrix, settings) else take_steps
+
+
+def walkers_at_once(design, n_threads, alone):
     """How many walks to have under way: more share a pass, and need more memory.
 
     Each needs matrices as large as its support may become, and dozens of vectors.
     """
-    if design.matrix.is_tall or suits(design.matrix, settings):
-        return settings.n_threads  # nobody waits for others
+    if alone or design.matrix.is_tall:
+        return n_threads  # nobody waits for others
     largest = min(design.n, design.p)
     each = 8 * (3 * largest**2 // 2 + 12 * design.n + 48 * design.p)
-    return max(settings.n_threads, int(MEMORY * design.matrix.nbytes / each))
+    return max(n_threads, int(MEMORY * design.matrix.nbytes / each))
 
 
 def collected(futures):
@@ -135,13 +141,14 @@ def elsewhere(data, settings, splits, judge, executor, X, bar):
         figures = matrix.measure(data.weights, settings.intercept)
         design = standardized(matrix, data.weights, settings.standardize, *figures)
         total, _ = all_rows(design, figures, settings)
+        stride = stride_of_folds(matrix, settings)
     settings = replace(settings, n_threads=1, progress=False)
     rest = replace(data, X=None, names=())
     futures = []
     try:
         for train, test in zip(splits.train, splits.test):
             future = executor.submit(
-                task, X, rest, settings, train, test, judge, total
+                task, X, rest, settings, train, test, judge, total, stride
             )
             future.add_done_callback(lambda _: bar.tick(settings.lambdas.size))
             futures.append(future)
@@ -154,7 +161,7 @@ def elsewhere(data, settings, splits, judge, executor, X, bar):
     return collected(futures)
 
 
-def task(X, data, settings, train, test, judge, total):
+def task(X, data, settings, train, test, judge, total, stride):
     """One fold, in whatever process this is."""
     if isinstance(X, OnDisk):
         X = opened(X)
@@ -162,7 +169,7 @@ def task(X, data, settings, train, test, judge, total):
         data = replace(data, X=X)
         return fit_fold(
             data, settings, train, test, judge, open_matrix(X, crew), lambda _: None,
-            total,
+            total, stride,
         )
 
 

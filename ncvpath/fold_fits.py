@@ -14,8 +14,7 @@ from .design import standardized
 from .gram import GramCache
 from .path import choose_lambdas
 from .problem import pose
-from .stretches import suits, take_stretches
-from .walk import take_steps, walk
+from .walk import walk
 
 # The share of a column's square from which on products are derived, not computed.
 THIN = 0.01
@@ -50,10 +49,11 @@ class Judge(NamedTuple):
     keep: bool
 
 
-def fit_fold(data, settings, train, test, judge, matrix, tick, total):
+def fit_fold(data, settings, train, test, judge, matrix, tick, total, stride):
     """Fit the rows in `train` at settings.lambdas; predict and judge `test`.
 
-    `total` are figures of all rows, from which those of the fold are derived.
+    `total` are figures of all rows, from which those of the fold are derived; `stride`
+    is how the fold walks.
     """
     # The rows that would count if they were not held out.
     rows = np.flatnonzero(~train & (data.weights > 0))
@@ -63,7 +63,6 @@ def fit_fold(data, settings, train, test, judge, matrix, tick, total):
     problem, state = pose(own, settings, design, products)
     del products
     lambdas, hidden = choose_lambdas(problem, settings)
-    stride = take_stretches if suits(matrix, settings) else take_steps
     steps, stopped = walk(problem, state, lambdas, hidden, settings, tick, stride)
     del state  # most of the memory
     predictions = predicted(test, problem, steps, settings.intercept)

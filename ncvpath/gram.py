@@ -80,7 +80,8 @@ class GramCache:
     def renumbered(self, design, place):
         """The same products for a design that has these columns in other places.
 
-        Feature j is place[j] there.
+        Feature j is place[j] there. The arrays are shared: this cache must not be used
+        any more.
         """
         other, known = GramCache(design), self.known
         other.known, other.array, other.factor = known, self.array, self.factor

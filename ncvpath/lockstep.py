@@ -134,7 +134,7 @@ class Companion:
 
     def correlate(self, vectors, centers, features):
         """As the matrix does it."""
-        if features.size < centers.shape[1]:
+        if features.size < centers.shape[1] or len(vectors) > 1:
             return self.matrix.correlate(vectors, centers, features)
         return self.commons.correlate(vectors[0], centers[0])[None]
 

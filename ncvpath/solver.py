@@ -1,5 +1,5 @@
-"""Everything that happens at one lambda. Only this module and walk.py's compiled
-stretches move the `State`."""
+"""Everything that happens at one lambda. Only this module, walk.py's compiled stretches
+and stretches.py move the `State`."""
 
 from dataclasses import dataclass, field
 from enum import Enum

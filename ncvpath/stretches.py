@@ -2,9 +2,9 @@
 
 The candidates of a stretch are the features that come first in line, and the path is
 walked on them as on a small problem (walk.py). Then everyone else is checked at each of
-these lambdas, with the residuals of all of them at hand: most features are certified,
-and the rest is looked at in one pass. Where somebody objects, the walk goes on from the
-lambda before, with those who did among the candidates.
+these lambdas: one pass over X learns the few of their residuals that are new, most
+features are certified then, and the rest is looked at. Where somebody objects, the walk
+goes on from the lambda before, with those who did among the candidates.
 
 All this needs one thread and little of Python's time: it is the way of folds, several
 of which are under way at once.
@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import certificates
-from .certificates import Certificates
+from .certificates import Certificates, LookBack
 from .dense import DenseMatrix, SomeColumns
 from .fits import Anchor, Fit
 from .problem import State
@@ -43,9 +43,12 @@ def suits(matrix, settings):
 
 
 def take_stretches(problem, state, lambdas, limits):
-    """One finished step after another, as walk.take_steps has them."""
-    done, objecting, objections = 0, NOBODY, 0
-    length = LONGEST
+    """One finished step after another, as walk.take_steps has them.
+
+    Once there is something difficult, or too many features are in use, the rest of the
+    path is left to that.
+    """
+    done, length, spare, objecting = 0, LONGEST, SPARE[0], NOBODY
     while done < lambdas.size:
         few = lambdas[done : done + length]
         few = few[few > 0]
@@ -53,18 +56,19 @@ def take_stretches(problem, state, lambdas, limits):
             yield from take_steps(problem, state, lambdas[done : done + 1], limits)
             done += 1
             continue
-        some = candidates(problem, state, objecting, SPARE[objections > 0])
+        some = candidates(problem, state, objecting, spare)
         if some is None:
             break
         steps, gram = walk_among(problem, state, some, few, limits)
-        kept, found = checked(problem, state, some, steps, limits.tol)
-        settle_in(problem, state, some, gram, kept)
+        kept, back = checked(problem, state, some, steps, limits.tol)
+        settle_in(problem, state, some, gram, kept, back.correlation)
         yield from kept
         done += len(kept)
         # Until there is progress, whoever has objected stays.
+        found = back.objecting
         objecting = found if kept else np.union1d(objecting, found)
         if len(kept) < len(steps):
-            length, objections = AGAIN, objections + 1
+            length, spare = AGAIN, SPARE[1]
         elif len(steps) < few.size:
             break  # what is difficult is for those who have all features at hand
         else:
@@ -131,9 +135,10 @@ def chosen(design, some):
 
 
 def checked(problem, state, some, steps, tol):
-    """The steps before the first to which somebody else objects, and who objects."""
+    """The steps before the first to which somebody else objects, and what a look at
+    everyone else has found."""
     if not steps:
-        return steps, NOBODY
+        return steps, LookBack([], None, NOBODY)
     design, level = problem.design, problem.units(1.0)[0]
     residuals = np.array([
         design.residual(problem.response, step.support, step.beta) for step in steps
@@ -144,23 +149,22 @@ def checked(problem, state, some, steps, tol):
     back = state.certificates.look_back(
         residuals, member, problem.factor, levels, tol
     )
-    if back.worst:
-        state.correlation = back.correlation
     kept = [
         step._replace(violation=np.maximum(step.violation, worst / problem.g0))
         for step, worst in zip(steps, back.worst)
     ]
-    return kept, back.objecting
+    return kept, back
 
 
-def settle_in(problem, state, some, gram, kept):
-    """Let the state be that of the last step that was kept."""
+def settle_in(problem, state, some, gram, kept, correlation):
+    """Let the state be that of the last step that was kept, if any."""
     state.gram = gram.renumbered(problem.design, some)
     if kept:
         last = kept[-1]
         state.beta[:] = 0.0
         state.beta[last.support] = last.beta
         state.member = (state.beta != 0) | problem.free
+        state.correlation = correlation
         state.exact = np.zeros(problem.design.p, dtype=bool)
         state.feasible *= last.lam / state.lam
         state.lam = last.lam

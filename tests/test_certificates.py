@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from conftest import draw
+from scipy import sparse
 
 from ncvpath import certificates as room
 from ncvpath import kernels, ncvpath
@@ -13,6 +14,8 @@ from ncvpath.fits import Fit
 from ncvpath.gram import GramCache
 from ncvpath.penalties import ROWS
 from ncvpath.problem import null_state
+from ncvpath.sparse import sparse_matrix
+from ncvpath.sparse_inputs import SparseColumns
 from ncvpath.threads import Crew
 
 
@@ -224,3 +227,72 @@ def test_every_column_that_is_correlated_is_counted(monkeypatch):
         X, y = draw(60, 300, 6)
         path = ncvpath(X, y, penalty=penalty, nlambda=30)
         assert path.work["checked"].sum() == sum(touched)
+
+
+def test_the_rounding_of_products_of_blurred_columns_is_allowed_for():
+    """What is left, by way of the Gram matrix, of sparse columns far from zero, whose
+    only zeros lie in a row that does not count."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, p = rng.integers(30, 80), 12
+        X = rng.standard_normal((n, p)) + rng.uniform(400, 640, p)
+        X[0] = 0
+        weights = np.where(np.arange(n) > 0, 1 / (n - 1), 0.0)
+        design = make_design(sparse_design_matrix(X), weights, True, True)
+        assert 100 < design.blur < 1000
+        y = (X[:, :3] - design.center[:3]) @ rng.standard_normal(3)
+        y = np.where(weights > 0, y - weights @ y, 0)
+        state = null_state(design, y, np.ones(p), False)
+        state.gram.slots(np.arange(p))
+        certificates, beta = state.certificates, np.zeros(p)
+        Z = (X.astype(np.longdouble) - design.center) / design.scale
+        for _ in range(10):
+            beta[:3] = rng.standard_normal(3)
+            fit = Fit(design, y, beta, np.arange(p), state.fit.anchor, state.gram)
+            assert fit.by_gram
+            # As if the residual were all that is left: b = 0 is as good as any.
+            certificates._solve = np.zeros_like
+            _, slack = certificates._by_gram(fit)
+            left = np.where(weights > 0, y - Z @ beta, 0)
+            assert np.sqrt(weights @ left**2) <= slack
+
+
+def sparse_design_matrix(X):
+    X = sparse.csc_array(X)
+    columns = SparseColumns(
+        X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64), X.shape
+    )
+    return sparse_matrix(columns, Crew(1))
+
+
+def test_estimates_are_never_further_off_than_they_say():
+    """Few rows, weights of all sizes, references of all scales, nearly dependent."""
+    tight = 0
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        n, p = int(rng.choice([2, 3, 4, 6, 10, 40, 300])), 20
+        X = rng.standard_normal((n, p)) + rng.choice([0, 10.0 ** rng.uniform(0, 8)])
+        weights = rng.uniform(0.1, 3, n)
+        if n > 4 and rng.random() < 0.5:
+            weights[rng.integers(0, n, n // 3)] = 0
+        weights /= weights.sum()
+        counted = weights > 0
+        design = make_design(
+            dense_matrix(np.asfortranarray(X), Crew(1)), weights, True, True
+        )
+        certificates, base = Certificates(design), rng.standard_normal((3, n))
+        for _ in range(rng.integers(1, 3 * certificates.capacity)):
+            near = 10.0 ** -rng.integers(0, 9) * rng.standard_normal(n)
+            residual = np.where(counted, base.T @ rng.standard_normal(3) + near, 0)
+            certificates.learn(residual * 10.0 ** rng.uniform(-10, 10))
+        references = certificates.residuals[: certificates.count]
+        mix = rng.standard_normal(len(references)) / np.sqrt(references**2 @ weights)
+        Z = (X.astype(np.longdouble) - design.center) / design.scale
+        at_feature = Z[:, rng.integers(p)].astype(float)
+        residual = mix @ references + 10.0 ** -rng.integers(0, 18) * at_feature
+        residual = np.where(counted, residual, 0)
+        estimate, slack = certificates._estimate(Plain(residual))
+        off = np.abs(estimate - Z.T @ (weights * residual)) / certificates.length
+        assert off.max() <= slack
+        tight += off.max() > 0.9 * slack
+    assert tight > 10

@@ -38,9 +38,9 @@ def seen(monkeypatch):
         return among(problem, state, some, lambdas, limits)
 
     def checked(*arguments):
-        kept, objecting = check(*arguments)
+        kept, back = check(*arguments)
         found["kept"].append(len(kept))
-        return kept, objecting
+        return kept, back
 
     def take_steps(problem, state, lambdas, limits):
         if problem.design.p == found["p"]:
@@ -168,6 +168,83 @@ def test_odd_paths(seen, paths_too, monkeypatch, options):
     assert path.status == usual.status
 
 
+def test_the_state_is_that_of_the_last_step_that_was_kept(
+    seen, paths_too, monkeypatch
+):
+    seen["p"] = 400
+    monkeypatch.setattr(stretches, "SHARE", 0.2)
+    settle_in, shares = stretches.settle_in, set()
+
+    def watched(problem, state, some, gram, kept, correlation):
+        lam, design = state.lam, problem.design
+        settle_in(problem, state, some, gram, kept, correlation)
+        shares.add(np.sign(len(kept)) + (len(kept) == seen["lengths"][-1]))
+        assert state.lam == (kept[-1].lam if kept else lam)
+        support = np.flatnonzero(state.beta)
+        assert kept == [] or (support == kept[-1].support).all()
+        residual = problem.response - design.columns(support) @ state.beta[support]
+        np.testing.assert_allclose(state.fit.residual, residual, atol=1e-12)
+        exact = design.correlate(residual)
+        assert np.abs(state.correlation - exact).max() <= 0.5 * state.lam
+        np.testing.assert_allclose(
+            state.correlation[state.exact], exact[state.exact], atol=1e-12
+        )
+        assert (np.abs(state.feasible) <= state.lam * (1 + 1e-12)).all()
+        assert kept == [] or (state.member == (state.beta != 0)).all()
+        known = state.gram.features[: state.gram.known]
+        assert state.fit.cache is state.gram
+        np.testing.assert_allclose(
+            state.gram.block(known), design.gram(known, known), atol=1e-12
+        )
+
+    check, nothing = stretches.checked, certificates.LookBack([], None, np.array([399]))
+
+    def checked(*arguments):
+        kept, back = check(*arguments)
+        return (kept, back) if shares else ([], nothing)  # the first one is refused
+
+    monkeypatch.setattr(stretches, "settle_in", watched)
+    monkeypatch.setattr(stretches, "checked", checked)
+    X, y = hidden_partner()
+    for penalty in PENALTIES:
+        ncvpath(X, y, penalty=penalty, nlambda=60, lambda_min_ratio=0.05)
+    assert shares == {0, 1, 2}  # none, some, and all of the steps
+
+
+def test_whoever_has_objected_stays_until_there_is_progress(
+    seen, paths_too, monkeypatch
+):
+    """Else two could take turns for ever."""
+    seen["p"] = 400
+    monkeypatch.setattr(stretches, "SHARE", 0.1)
+    check, sets = stretches.checked, []
+
+    def checked(problem, state, some, steps, tol):
+        sets.append(set(some))
+        if len(sets) in (1, 2, 3):  # others object, whatever happens
+            outside = np.setdiff1d(np.arange(400), some)[-1:]
+            return [], certificates.LookBack([], None, outside)
+        return check(problem, state, some, steps, tol)
+
+    monkeypatch.setattr(stretches, "checked", checked)
+    X, y = hidden_partner()
+    path = ncvpath(X, y, penalty="lasso", nlambda=10, lambda_min_ratio=0.5)
+    assert path.converged.all()
+    first, second = (max(set(range(400)) - some) for some in sets[:2])
+    assert first in sets[1] and {first, second} <= sets[2]
+
+
+def test_what_is_recorded_of_the_path_does_not_change_the_folds(seen):
+    seen["p"] = 400
+    X, y = hidden_partner()
+    plain, recorded = (
+        cv_ncvpath(X, y, nfolds=3, random_state=0, nlambda=20, gamma=1.5, record=record)
+        for record in (False, True)
+    )
+    assert recorded.fit.trace is not None
+    np.testing.assert_array_equal(plain.cve, recorded.cve)
+
+
 def test_there_are_some_candidates_or_none(seen, paths_too, monkeypatch):
     seen["p"] = 400
     monkeypatch.setattr(stretches, "SHARE", 1e-9)
@@ -239,6 +316,53 @@ def test_a_look_back_ends_before_the_first_objection():
     tol = 0.02 * reach.max()
     back = references.look_back(residuals, member, np.ones(500), 0.99 * reach, tol)
     np.testing.assert_allclose(back.worst, 0.01 * reach, rtol=1e-6)
+
+
+def test_one_pass_learns_what_is_new(monkeypatch):
+    X, y = draw(60, 500, seed=5)
+    design, rng = standardized(X), np.random.default_rng(0)
+    references = null_state(design, y - y.mean(), np.ones(500), False).certificates
+    steps = rng.standard_normal((2, 60))
+    residuals = np.array([y - y.mean() + a * steps[0] + b * steps[1]
+                          for a, b in rng.standard_normal((9, 2))])
+    passes, correlate = [], type(design).correlate_many
+
+    def counted(self, some):
+        passes.append(len(some))
+        return correlate(self, some)
+
+    monkeypatch.setattr(type(design), "correlate_many", counted)
+    touched, look = [], type(design).correlate
+    monkeypatch.setattr(
+        type(design), "correlate",
+        lambda self, r, who=None: touched.append(who) or look(self, r, who),
+    )
+    member, level = np.zeros(500, dtype=bool), 1.01 * np.abs(
+        np.array([look(design, r) for r in residuals])
+    ).max()
+    back = references.look_back(
+        residuals, member, np.ones(500), np.full(9, level), 0.0
+    )
+    assert len(back.worst) == 9
+    assert passes == [2]  # the others are combinations
+    assert sum(who.size for who in touched) < 500
+
+
+def test_a_residual_that_leaves_many_uncertified_is_learnt(monkeypatch):
+    monkeypatch.setattr(certificates, "TOGETHER", 1)
+    X, y = draw(60, 500, seed=5)
+    design, rng = standardized(X), np.random.default_rng(0)
+    references = null_state(design, y - y.mean(), np.ones(500), False).certificates
+    residuals = rng.standard_normal((3, 60))
+    residuals -= residuals.mean(axis=1, keepdims=True)
+    true = np.abs([design.correlate(r) for r in residuals])
+    levels = 1.01 * true.max(axis=1)
+    before = references.count
+    back = references.look_back(
+        residuals, np.zeros(500, dtype=bool), np.ones(500), levels, 0.0
+    )
+    assert len(back.worst) == 3 and references.count == before + 3
+    np.testing.assert_allclose(np.abs(back.correlation), true[2], atol=1e-9)
 
 
 @pytest.mark.parametrize("far", [0.0, 1e5])
