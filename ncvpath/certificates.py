@@ -34,6 +34,7 @@ RIDGE = 1e-10
 # as a share of the slabs' half width, may be left beyond the references without its
 # being learnt: features that this leaves uncertified are looked at.
 TOGETHER, CLOSE = 4, 0.4
+NOBODY = np.empty(0, dtype=np.int64)
 
 
 class Look(NamedTuple):
@@ -111,35 +112,38 @@ class Certificates:
         estimate[uncertified], more = fit.correlate(uncertified)
         return Look(estimate, exact, touched + more, True)
 
-    def look_back(self, residuals, member, factor, levels, tol):
+    def look_back(self, residuals, member, factor, levels, tol, cuts):
         """Look at everyone but members, at one residual after another.
 
-        It ends before the first to which somebody objects by more than tol.
+        It ends before the first to which somebody objects by more than tol, and after
+        the first that calls somebody: by an estimate of at least cuts * factor.
         """
-        worst, objecting, latest = [], np.empty(0, dtype=np.int64), None
+        worst, objecting, latest = [], NOBODY, None
         self._learn_some(residuals, levels)
         with self.design.matrix.crew.room("estimates", TOGETHER, self.design.p) as room:
             for first in range(0, len(residuals), TOGETHER):
                 some = slice(first, first + TOGETHER)
-                few, objecting = self._look_at_few(
-                    residuals[some], member, factor, levels[some], tol, room
+                few, objecting, ended = self._look_at_few(
+                    residuals[some], member, factor, levels[some], tol, cuts[some],
+                    room,
                 )
                 worst += few
                 if few:
                     latest = room[len(few) - 1].copy()
-                if objecting.size:
+                if ended:
                     break
         return LookBack(worst, latest, objecting)
 
-    def _look_at_few(self, residuals, member, factor, levels, tol, room):
-        """The largest violations before the first objection, and who objects.
+    def _look_at_few(self, residuals, member, factor, levels, tol, cuts, room):
+        """The largest violations up to where the look ends, who objects, and whether
+        it has ended.
 
         `room` gets the correlations, a row for each residual.
         """
-        worst, estimates = [], room[: len(residuals)]
+        worst, estimates, kernels = [], room[: len(residuals)], self.design.kernels
         slack = self._estimates(residuals, estimates)
         for k, (residual, level) in enumerate(zip(residuals, levels)):
-            few, more = self.design.kernels.sort_out(
+            few, more = kernels.sort_out(
                 factor, level, self.length, slack[k], estimates[k], member,
                 self.expected, self.uncertified,
             )
@@ -159,10 +163,12 @@ class Certificates:
                 # Others may object to what comes next: they seem to.
                 for row, l1 in zip(estimates[k:], levels[k:]):
                     objecting |= np.abs(row) > l1 * factor
-                return worst, np.flatnonzero(objecting & ~member)
+                return worst, np.flatnonzero(objecting & ~member), True
             worst.append(excess.max(initial=0.0))
             estimates[k, who] = exact
-        return worst, np.empty(0, dtype=np.int64)
+            if kernels.mark_strong(factor, cuts[k], estimates[k], member.copy()):
+                return worst, NOBODY, True
+        return worst, NOBODY, False
 
     def _learn_some(self, residuals, levels):
         """Learn some residuals, in one pass, so that little is left of the others."""

@@ -22,8 +22,8 @@ PIECE = 1 << 18
 # Numbers below which one thread is done before another has woken up.
 ALONE = 1 << 20
 # A spread this small compared to the mean is measured, not derived: the mean of all
-# rows is rounded, and what is derived from it more so.
-LOST = 1e-7
+# rows is rounded, and what is derived from it up to a hundred times as much.
+LOST = 1e-3
 # Numbers that are copied together for a prediction.
 COPIED = 1 << 22
 # Columns up to which all products among them cost no more than the passes over X that

@@ -15,9 +15,10 @@ from dataclasses import replace
 import numpy as np
 
 from . import certificates
-from .certificates import Certificates, LookBack
+from .certificates import NOBODY, Certificates, LookBack
 from .dense import DenseMatrix, SomeColumns
 from .fits import Anchor, Fit
+from .penalties import BY_KIND
 from .problem import State
 from .solver import fitted, survey
 from .walk import is_usual, take_steps
@@ -31,7 +32,6 @@ SHARE, MOST = 0.08, 1 << 22
 # Candidates there must be for each feature that is one in any case, before anybody has
 # objected and after that; and at least. With fewer the walk goes on as any other.
 SPARE, FEWEST = (0.5, 1.5), 20
-NOBODY = np.empty(0, dtype=np.int64)
 
 
 def suits(matrix, settings):
@@ -67,8 +67,10 @@ def take_stretches(problem, state, lambdas, limits):
         # Until there is progress, whoever has objected stays.
         found = back.objecting
         objecting = found if kept else np.union1d(objecting, found)
-        if len(kept) < len(steps):
+        if found.size:
             length, spare = AGAIN, SPARE[1]
+        elif len(kept) < len(steps):
+            length = max(len(kept), AGAIN)  # as long as candidates lasted
         elif len(steps) < few.size:
             break  # what is difficult is for those who have all features at hand
         else:
@@ -143,17 +145,30 @@ def checked(problem, state, some, steps, tol):
     residuals = np.array([
         design.residual(problem.response, step.support, step.beta) for step in steps
     ])
-    levels = level * np.array([step.lam for step in steps])
+    lambdas = np.array([step.lam for step in steps])
     member = np.zeros(design.p, dtype=bool)
     member[some] = True
     back = state.certificates.look_back(
-        residuals, member, problem.factor, levels, tol
+        residuals, member, problem.factor, level * lambdas, tol,
+        level * calls(problem, lambdas),
     )
     kept = [
         step._replace(violation=np.maximum(step.violation, worst / problem.g0))
         for step, worst in zip(steps, back.worst)
     ]
     return kept, back
+
+
+def calls(problem, lambdas):
+    """From which |<x_j, r>| on, per unit of l1, a feature must be a candidate at the
+    next lambda: where a usual walk would have it in the working set.
+
+    With a nonconvex penalty the way may depend on it; a lasso has but one solution.
+    """
+    cuts = np.full(lambdas.size, np.inf)
+    if BY_KIND[problem.penalty.kind].gamma is not None:
+        cuts[:-1] = lambdas[1:] + problem.growth * np.diff(lambdas)
+    return cuts
 
 
 def settle_in(problem, state, some, gram, kept, correlation):

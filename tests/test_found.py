@@ -10,6 +10,9 @@ from judge import is_honest, never_rises, nothing_to_explain
 from scipy import sparse
 
 from ncvpath import ConvergenceWarning, cv_ncvpath, ncvpath, solver, walk
+from ncvpath.dense import dense_matrix
+from ncvpath.fold_fits import AllRows
+from ncvpath.threads import Crew
 
 PLAIN = dict(
     n=20, p=10, seed=0, trouble="none", closeness=-1, shift=None, scaled=False, noise=0,
@@ -321,3 +324,23 @@ def test_the_rounding_of_a_mean_is_no_part_of_the_response():
     np.testing.assert_allclose(
         path.beta.toarray(), near.beta.toarray(), atol=1e-6 * abs(near.beta).max()
     )
+
+
+def test_the_scale_of_a_fold_whose_columns_are_far_from_zero():
+    """With means of 1e6 sd, and weights that leave it little, it was off by 5e-6, and
+    the fold said that it had converged."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        X = np.asfortranarray(rng.standard_normal((6, 8)) + 10 ** rng.uniform(0, 7, 8))
+        matrix = dense_matrix(X, Crew(1))
+        weights = rng.choice([0.01, 1, 100], 6)
+        weights /= weights.sum()
+        total = AllRows(weights, *matrix.measure(weights, True)[:2], None)
+        rows = rng.permutation(6)[:3]
+        own = weights.copy()
+        own[rows] = 0
+        own /= own.sum()
+        center, scale, _ = matrix.measure_without(rows, total, own, True)
+        true_center, true_scale, _ = matrix.measure(own, True)
+        np.testing.assert_allclose(scale, true_scale, rtol=1e-9)
+        assert (np.abs(center - true_center) <= 1e-9 * true_scale).all()

@@ -234,6 +234,27 @@ def test_whoever_has_objected_stays_until_there_is_progress(
     assert first in sets[1] and {first, second} <= sets[2]
 
 
+def test_candidates_are_renewed_before_a_strong_feature_is_missed(
+    seen, paths_too, monkeypatch
+):
+    """With a nonconvex penalty who may enter decides which solution is found."""
+    seen["p"], found, renewed = 400, stretches.take_steps, 0
+    monkeypatch.setattr(stretches, "SHARE", 0.08)
+    settings = dict(penalty="MCP", nlambda=40, lambda_min_ratio=0.3, tol=1e-10)
+    for seed in range(10):
+        X, y = draw(25, 400, seed)
+        monkeypatch.setattr("ncvpath.path.take_steps", stretches.take_stretches)
+        path = ncvpath(X, y, **settings)
+        renewed += sum(0 < k < n for k, n in zip(seen["kept"], seen["lengths"]))
+        monkeypatch.setattr("ncvpath.path.take_steps", found)
+        usual = ncvpath(X, y, **settings)
+        inside = slice(0, (40 if usual.convex_min is None else usual.convex_min) + 1)
+        np.testing.assert_allclose(
+            path.beta.toarray()[:, inside], usual.beta.toarray()[:, inside], atol=1e-7
+        )
+    assert renewed > 5
+
+
 def test_what_is_recorded_of_the_path_does_not_change_the_folds(seen):
     seen["p"] = 400
     X, y = hidden_partner()
@@ -302,7 +323,9 @@ def test_a_look_back_ends_before_the_first_objection():
         limit = levels.copy()
         if cut < 6:
             limit[cut] = 0.99 * reach[cut]
-        back = references.look_back(residuals, member, np.ones(500), limit, 0.0)
+        back = references.look_back(
+            residuals, member, np.ones(500), limit, 0.0, np.full(6, np.inf)
+        )
         assert len(back.worst) == cut
         assert (cut == 6) == (back.objecting.size == 0)
         if cut < 6:
@@ -312,9 +335,19 @@ def test_a_look_back_ends_before_the_first_objection():
         if cut:
             off = np.abs(back.correlation - true[cut - 1])
             assert off.max() <= certificates.CLOSE * limit.max()
+    # It ends, too, with the first that calls somebody.
+    for cut in range(5):
+        cuts = np.full(6, np.inf)
+        cuts[cut] = 0.2 * reach[cut]
+        back = references.look_back(
+            residuals, member, np.ones(500), levels, 0.0, cuts
+        )
+        assert len(back.worst) == cut + 1 and back.objecting.size == 0
     # A tolerance lets the same pass.
     tol = 0.02 * reach.max()
-    back = references.look_back(residuals, member, np.ones(500), 0.99 * reach, tol)
+    back = references.look_back(
+        residuals, member, np.ones(500), 0.99 * reach, tol, np.full(6, np.inf)
+    )
     np.testing.assert_allclose(back.worst, 0.01 * reach, rtol=1e-6)
 
 
@@ -341,7 +374,7 @@ def test_one_pass_learns_what_is_new(monkeypatch):
         np.array([look(design, r) for r in residuals])
     ).max()
     back = references.look_back(
-        residuals, member, np.ones(500), np.full(9, level), 0.0
+        residuals, member, np.ones(500), np.full(9, level), 0.0, np.full(9, np.inf)
     )
     assert len(back.worst) == 9
     assert passes == [2]  # the others are combinations
@@ -359,7 +392,8 @@ def test_a_residual_that_leaves_many_uncertified_is_learnt(monkeypatch):
     levels = 1.01 * true.max(axis=1)
     before = references.count
     back = references.look_back(
-        residuals, np.zeros(500, dtype=bool), np.ones(500), levels, 0.0
+        residuals, np.zeros(500, dtype=bool), np.ones(500), levels, 0.0,
+        np.full(3, np.inf),
     )
     assert len(back.worst) == 3 and references.count == before + 3
     np.testing.assert_allclose(np.abs(back.correlation), true[2], atol=1e-9)
