@@ -28,7 +28,7 @@ from .working_set import largest
 LONGEST, AGAIN = 16, 2
 # Candidates are this share of all features, and their columns hold at most so many
 # numbers: each lambda looks at all of them.
-SHARE, MOST = 0.08, 1 << 22
+SHARE, MOST = 0.06, 1 << 22
 # Candidates there must be for each feature that is one in any case, before anybody has
 # objected and after that; and at least. With fewer the walk goes on as any other.
 SPARE, FEWEST = (0.5, 1.5), 20
