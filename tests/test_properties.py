@@ -18,7 +18,7 @@ from judge import fit, is_honest, never_rises
 from oracle import Problem
 from scipy import sparse
 
-from ncvpath import certificates, cv_ncvpath
+from ncvpath import certificates, cv_ncvpath, stretches
 from ncvpath.inner import INNER
 from ncvpath.mm import MAJORIZING
 
@@ -98,6 +98,23 @@ def test_certificates(design, model, n, kind):
         patch.setattr(certificates, "SMALL", 0)
         path = fit(stored, y, nlambda=7, lambda_min_ratio=0.05, tol=TOL, **model)
     is_honest(X, y, path, model, TOL)
+
+
+@given(
+    recipes.designs, recipes.models(), st.integers(3, 60), st.integers(20, 150),
+    st.sampled_from([0.1, 0.3, 0.6]), st.sampled_from([4, 12]),
+)
+def test_stretches(design, model, n, p, share, nlambda):
+    """The way of folds of large designs, for a path on a small one."""
+    X, y, model = recipes.problem(design | {"n": n, "p": p}, model)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certificates, "SMALL", 0)
+        patch.setattr(stretches, "SHARE", share)
+        patch.setattr(stretches, "FEWEST", 1)
+        patch.setattr("ncvpath.path.take_steps", stretches.take_stretches)
+        path = fit(X, y, nlambda=nlambda, lambda_min_ratio=0.05, tol=TOL, **model)
+    is_honest(X, y, path, model, TOL)
+    never_rises(X, y, path, model)
 
 
 @settings(max_examples=FEW)
