@@ -107,6 +107,10 @@ def read_folds(folds, nfolds, groups, random_state, X, y) -> Splits:
         return _split_by_label(assign_folds(n, nfolds, random_state, groups))
     if _is_splitter(folds):
         return _read_pairs(folds.split(X, y, groups), n)
+    if isinstance(folds, np.ndarray) and folds.ndim == 2 and folds.dtype != object:
+        raise ValueError(
+            f"folds must be {KINDS_OF_FOLDS}; got an array of shape {folds.shape}"
+        )
     given = entries("folds", folds, KINDS_OF_FOLDS)
     if given and _is_single(given[0]):
         splits = _split_by_label(_rank_labels(given, n))

@@ -492,3 +492,14 @@ def test_splitters_of_scikit_learn():
     shuffled = model_selection.ShuffleSplit(4, test_size=0.5, random_state=1)
     assert read(shuffled).labels is None
     assert read(model_selection.TimeSeriesSplit(3)).labels is None
+
+
+def test_a_table_is_neither_labels_nor_pairs():
+    y = np.arange(6.0)
+    X = y[:, None]
+    with pytest.raises(ValueError, match=r"folds must be one .* shape \(6, 2\)"):
+        read_folds(np.zeros((6, 2), dtype=int), 3, None, None, X, y)
+    pairs = np.empty((2, 2), dtype=object)
+    pairs[0, 0] = pairs[1, 1] = [0, 1, 2]
+    pairs[0, 1] = pairs[1, 0] = [3, 4, 5]
+    assert read_folds(pairs, 3, None, None, X, y).labels.tolist() == [1] * 3 + [0] * 3
