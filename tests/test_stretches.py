@@ -13,7 +13,7 @@ from ncvpath.certificates import Certificates
 from ncvpath.dense import dense_matrix
 from ncvpath.design import make_design
 from ncvpath.gram import GramCache
-from ncvpath.penalties import ROWS
+from ncvpath.penalties import ROWS, Penalty
 from ncvpath.problem import null_state
 from ncvpath.threads import Crew
 
@@ -437,3 +437,29 @@ def test_products_are_known_by_other_numbers():
         back.block(np.array([1, 6])), design.gram(np.array([1, 6]), np.array([1, 6])),
         atol=1e-12,
     )
+
+
+def test_chosen_columns_are_a_design_of_their_own():
+    X, y = draw(30, 8, seed=7)
+    X[:, 5] += 1e3
+    some, features = np.array([1, 3, 5, 6]), np.array([0, 2])
+    few, own = stretches.chosen(standardized(X), some), standardized(X[:, some])
+    residual, beta = y - y.mean(), np.array([0.5, -2.0])
+    for design in (few, own):
+        assert design.p == 4
+    same = np.testing.assert_array_equal
+    same(few.correlate(residual), own.correlate(residual))
+    same(few.correlate(residual, features), own.correlate(residual, features))
+    same(few.gram(few.everyone, features), own.gram(few.everyone, features))
+    same(few.residual(y, features, beta), own.residual(y, features, beta))
+    results = []
+    for design in (few, own):
+        b, rest = np.zeros(2), residual.copy()
+        design.descend(
+            features, Penalty(0, 0.0), np.full(2, 0.1), np.zeros(2), np.ones(2), b,
+            rest, 1e-9, 100, True,
+        )
+        results.append((b, rest))
+    same(results[0][0], results[1][0])
+    same(results[0][1], results[1][1])
+    assert results[0][0].any()
