@@ -230,6 +230,7 @@ def test_cross_validation_is_paths_on_training_rows(design, model, nfolds, alpha
     # Some ridge, whose unit is that of y, and no free features: predictions are unique.
     design = design | dict(noise=0, unit=max(design["unit"], 0))
     model = model | dict(penalty="lasso", gamma=None, alpha=alpha, penalty_factor=False)
+    design = in_one_unit(design, model)
     X, y, model = recipes.problem(design | {"n": design["n"] + 6}, model)
     labels = np.random.default_rng(design["seed"]).permutation(len(y)) % nfolds
     arguments = model | dict(lambda_min_ratio=0.2, tol=1e-9)
