@@ -106,7 +106,8 @@ def test_certificates(design, model, n, kind):
 )
 def test_stretches(design, model, n, p, share, nlambda):
     """The way of folds of large designs, for a path on a small one."""
-    X, y, model = recipes.problem(design | {"n": n, "p": p}, model)
+    design = in_one_unit(design, model) | {"n": n, "p": p}
+    X, y, model = recipes.problem(design, model)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(certificates, "SMALL", 0)
         patch.setattr(stretches, "SHARE", share)
