@@ -101,7 +101,7 @@ def test_certificates(design, model, n, kind):
 
 
 @given(
-    recipes.designs, recipes.models(), st.integers(3, 60), st.integers(20, 40),
+    recipes.designs, recipes.models(), st.integers(30, 60), st.integers(20, 40),
     st.sampled_from([0.1, 0.3, 0.6]), st.sampled_from([4, 12]),
 )
 def test_stretches(design, model, n, p, share, nlambda):
