@@ -53,12 +53,12 @@ class BlockedMatrix:
         return self.measure(weights, intercept)
 
     def measure(self, weights, intercept):
-        """Mean, root mean square about it and largest distance from it, by column."""
-        center, scale, peak = np.empty((3, self.source.shape[1]))
+        """Mean and root mean square about it, 0 if constant, by column."""
+        center, scale = np.empty((2, self.source.shape[1]))
         everyone = np.arange(center.size)
         for some, found in self._each(measured, everyone, None, weights, intercept):
-            center[some], scale[some], peak[some] = found
-        return center, scale, peak
+            center[some], scale[some] = found
+        return center, scale
 
     def correlate(self, vectors, centers, features):
         """Inner products of vectors and centred columns, |vectors| x |features|."""
@@ -213,7 +213,7 @@ class Shelf:
 
 
 def measured(matrix, _, weights, intercept):
-    """Centre, scale and peak of a block."""
+    """Centre and scale of a block."""
     return matrix.measure(weights, intercept)
 
 

@@ -68,18 +68,18 @@ class DenseMatrix:
         return p <= NARROW and n >= TALL * p and self.X.size >= 2 * ALONE
 
     def measure(self, weights, intercept):
-        """Mean, root mean square about it and largest distance from it, by column."""
+        """Mean and root mean square about it, 0 if constant, by column."""
         n, p = self.X.shape
-        center, scale, peak = np.empty((3, p))
+        center, scale = np.empty((2, p))
 
         def one_piece(piece):
             self.kernels.measure_columns(
                 self.flat, piece.start, weights, intercept, center[piece],
-                scale[piece], peak[piece],
+                scale[piece],
             )
 
         self.crew.run(one_piece, pieces(n, p))
-        return center, scale, peak
+        return center, scale
 
     def measure_without(self, rows, total, weights, intercept):
         """The same for part of the rows, from that of all: without some of them.
@@ -96,16 +96,14 @@ class DenseMatrix:
             )
 
         self.crew.run(one_piece, pieces(rows.size, p))
-        peak = scale.copy()  # of some row at least
-        lost = np.flatnonzero(np.isnan(scale) | (peak <= LOST * np.abs(center)))
+        lost = np.flatnonzero(np.isnan(scale) | (scale <= LOST * np.abs(center)))
         if 4 * lost.size > p:
             return self.measure(weights, intercept)
         for j in lost:
             self.kernels.measure_columns(
                 self.flat, j, weights, intercept, center[j : j + 1], scale[j : j + 1],
-                peak[j : j + 1],
             )
-        return center, scale, peak
+        return center, scale
 
     def correlate(self, vectors, centers, features):
         """Inner products of vectors and centred columns, |vectors| x |features|."""

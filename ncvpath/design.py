@@ -13,8 +13,8 @@ summing to one, and `x_j` means the standardized column (X_j - center_j) / scale
 How the numbers of X are stored is the matrix's business (matrices.py says which), and
 it works for any centre and scale:
 
-    measure(weights, intercept)             mean, root mean square about it, and largest
-                                            distance from it, column by column
+    measure(weights, intercept)             mean and root mean square about it, column
+                                            by column, 0 if that is constant
     measure_without(rows, total, ...)       the same when some rows are left out, from
                                             that of all
     correlate(vectors, centers, features)   vectors @ (X_j - center_j), each vector with
@@ -36,9 +36,6 @@ from types import ModuleType
 import numpy as np
 
 from .loading import compiled_code
-
-# A column varies only if its spread is above the rounding of its own entries.
-ROUNDING = 8 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -128,12 +125,11 @@ def make_design(matrix, weights, intercept, standardize):
     )
 
 
-def standardized(matrix, weights, standardize, center, scale, peak):
+def standardized(matrix, weights, standardize, center, scale):
     """The design of a matrix whose columns were measured with these weights."""
     p = center.size
-    constant = peak <= ROUNDING * np.abs(center)
-    constant |= scale == 0
-    blur = matrix.blur(center, np.where(constant, 0.0, scale))
+    constant = scale == 0
+    blur = matrix.blur(center, scale)
     scale = np.where(constant, 1.0, scale)
     with np.errstate(over="ignore"):
         norm2 = np.ones(p) if standardize else scale**2

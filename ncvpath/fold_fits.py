@@ -128,7 +128,7 @@ def fold_products(design, data, train, rows, total):
 
 def all_rows(design, figures, settings):
     """What folds derive theirs from, and the products of the design's columns."""
-    center, scale, _ = figures
+    center, scale = figures
     if not (design.matrix.is_tall and settings.uses_products):
         return AllRows(design.weights, center, scale, None), None
     cache = GramCache(design)

@@ -51,6 +51,8 @@ FEW, GROUP = 16, 64
 # is shortened to this if larger pivots do not do it.
 LEAP = 1e3
 EPS = np.finfo(np.float64).eps
+# A column varies only if its entries differ by more than this share of them.
+LAST_PLACES = 16 * EPS
 ROUNDING = 4 * EPS
 # The share of a column's square that must be left for the rest to be derived from it.
 ENOUGH_LEFT = 0.01
@@ -866,14 +868,27 @@ def column_dots(X, features, first, last, centers, vectors, out):
                 out[m, k] += total
 
 
-@summing_kernel
-def measure_columns(X, first, weights, intercept, center, scale, peak):
-    """Mean, root mean square about it and largest distance from it, column by column.
+@kernel
+def farthest_from(mean, low, high, intercept):
+    """The largest distance of entries between low and high from their mean, or 0 if
+    they differ in their last places only.
 
-    Columns first, first + 1, ... fill center, scale and peak. The mean is taken twice,
-    the second time of what the first left, and what its rounding still leaves is taken
-    out of the mean square. Squares are of entries divided by the peak, so that any
-    scale is representable.
+    Near each other, they have a difference without rounding: what is constant does not
+    depend on how its mean was summed.
+    """
+    if intercept and high - low <= LAST_PLACES * max(abs(low), abs(high)):
+        return 0.0
+    return max(high - mean, mean - low)
+
+
+@summing_kernel
+def measure_columns(X, first, weights, intercept, center, scale):
+    """Mean and root mean square about it, 0 if constant, column by column.
+
+    Columns first, first + 1, ... fill center and scale. The mean is taken twice, the
+    second time of what the first left, and what its rounding still leaves is taken out
+    of the mean square. Squares are of entries divided by the largest, so that any scale
+    is representable.
     """
     n = weights.size
     for k in range(center.size):
@@ -886,10 +901,11 @@ def measure_columns(X, first, weights, intercept, center, scale, peak):
             for i in range(n):
                 shift += weights[i] * (column[i] - mean)
             mean += shift
-        top = 0.0
+        low, high = np.inf, -np.inf
         for i in range(n):
             if weights[i] > 0.0:
-                top = max(top, abs(column[i] - mean))
+                low, high = min(low, column[i]), max(high, column[i])
+        top = farthest_from(mean, low, high, intercept)
         total, rest = 0.0, 0.0
         if top > 0.0:
             for i in range(n):
@@ -899,7 +915,7 @@ def measure_columns(X, first, weights, intercept, center, scale, peak):
                     rest += weights[i] * far
         if intercept:
             total = max(total - rest**2, 0.0)
-        center[k], scale[k], peak[k] = mean, top * math.sqrt(total), top
+        center[k], scale[k] = mean, top * math.sqrt(total)
 
 
 @kernel
@@ -1231,7 +1247,7 @@ def sparse_dots(
 def measure_sparse(
     data, indices, indptr, first, weights, counted, intercept, center, scale, peak
 ):
-    """Mean, root mean square about it and largest distance from it, column by column.
+    """Mean, root mean square about it, 0 if constant, and largest distance from it.
 
     As measure_columns; `counted` is the number of rows of positive weight. Rows that
     are not stored are zeros, all at the same distance from the mean.
@@ -1253,10 +1269,11 @@ def measure_sparse(
             for i in range(start, stop):
                 shift += weights[indices[i]] * (data[i] - mean)
             mean += shift
-        top = abs(mean) if here < counted else 0.0
+        low, high = (0.0, 0.0) if here < counted else (np.inf, -np.inf)
         for i in range(start, stop):
             if weights[indices[i]] > 0.0:
-                top = max(top, abs(data[i] - mean))
+                low, high = min(low, data[i]), max(high, data[i])
+        top = farthest_from(mean, low, high, intercept)
         total, rest = 0.0, 0.0
         if top > 0.0:
             total, rest = absent * (mean / top) ** 2, -absent * (mean / top)

@@ -54,7 +54,7 @@ class SparseMatrix:
         return int(self._counts(features).sum()) + features.size
 
     def measure(self, weights, intercept):
-        """Mean, root mean square about it and largest distance from it, by column."""
+        """Mean and root mean square about it, 0 if constant, by column."""
         center, scale, peak = np.empty((3, self.X.shape[1]))
         counted = np.count_nonzero(weights)
 
@@ -74,7 +74,7 @@ class SparseMatrix:
                 f"overflow or vanish; got column number {j} (from 0) of size "
                 f"{peak[j]:g}: rescale it"
             )
-        return center, scale, peak
+        return center, scale
 
     def measure_without(self, rows, total, weights, intercept):
         """The same for part of the rows; measuring is cheap here."""

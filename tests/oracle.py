@@ -20,8 +20,10 @@ class Problem:
             self.center = self.center + self.w @ (X - self.center)
         Z = X - self.center
         rms = np.sqrt(self.w @ Z**2)
-        peak = np.abs(Z[self.w > 0]).max(axis=0)
-        live = peak > 8 * np.finfo(float).eps * np.abs(self.center)
+        low, high = X[self.w > 0].min(axis=0), X[self.w > 0].max(axis=0)
+        size = np.maximum(np.abs(low), np.abs(high))
+        # Differences of near numbers are exact: there is one reading of this.
+        live = high - low > 16 * np.finfo(float).eps * size if intercept else size > 0
         self.scale = np.where(live, rms, 1.0) if standardize else np.ones(p)
         self.Z = Z / self.scale
         self.mean = self.w @ y if intercept else 0.0

@@ -101,13 +101,12 @@ def test_certificates(design, model, n, kind):
 
 
 @given(
-    recipes.designs, recipes.models(), st.integers(30, 60), st.integers(20, 40),
+    recipes.designs, recipes.models(), st.integers(2, 60), st.integers(1, 150),
     st.sampled_from([0.1, 0.3, 0.6]), st.sampled_from([4, 12]),
 )
 def test_stretches(design, model, n, p, share, nlambda):
     """The way of folds of large designs, for a path on a small one."""
-    design = in_one_unit(design, model) | {"n": n, "p": p}
-    X, y, model = recipes.problem(design, model)
+    X, y, model = recipes.problem(design | {"n": n, "p": p}, model)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(certificates, "SMALL", 0)
         patch.setattr(stretches, "SHARE", share)
