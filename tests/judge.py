@@ -47,9 +47,8 @@ def nothing_to_explain(X, y, arguments):
     off = 2e-16 * np.abs(problem.center) / problem.scale  # what rounded centres leave
     for cut in (max(A.shape) * 1e-16, known):
         b, left = np.zeros(A.shape[1], WIDE), problem.r0 * root
-        inverse = np.linalg.pinv(A.astype(float), rcond=float(cut))
-        for _ in range(2):  # the second for rounding in the first
-            b = b + inverse @ left
+        for _ in range(3):  # the others for rounding in the first
+            b = b + np.linalg.lstsq(A.astype(float), left.astype(float), float(cut))[0]
             left = problem.r0 * root - A @ b
         left = left * root
         terms = np.sqrt(problem.w @ problem.r0**2) + np.abs(b).sum()

@@ -47,6 +47,10 @@ WEIGHTED = FREE | dict(weights=True)
 NOTHING_LEFT["a free column for two rows"] = (
     FEW_ROWS | dict(p=32, seed=0), WEIGHTED,  # the judge took rounding for signal
 )
+NOTHING_LEFT["many nearly equal free columns"] = (  # likewise
+    PLAIN | dict(n=22, p=60, seed=3929, trouble="nearly", closeness=-12, noise=-8),
+    FREE | RAW,
+)
 FOUND = {
     # Violations were measured to be small by chance: rounding is larger than tol.
     "nearly equal free columns": (
