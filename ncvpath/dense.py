@@ -108,11 +108,12 @@ class DenseMatrix:
     def correlate(self, vectors, centers, features):
         """Inner products of vectors and centred columns, |vectors| x |features|."""
         out = np.empty((len(vectors), features.size))
+        dots = self.kernels.column_dots
+        if len(vectors) > 1 and len(centers) == 1:
+            dots, centers = self.kernels.many_dots, centers[0]
 
         def one_piece(piece):
-            self.kernels.column_dots(
-                self.flat, features, piece.start, piece.stop, centers, vectors, out
-            )
+            dots(self.flat, features, piece.start, piece.stop, centers, vectors, out)
 
         # Columns do not depend on each other: who is alone needs no pieces.
         cut = (slice(0, features.size),)

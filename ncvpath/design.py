@@ -78,8 +78,8 @@ class Design:
 
     def correlate_many(self, residuals):
         """<x_j, residual> for every feature, by residual."""
-        centers = np.repeat(self.center[None], len(residuals), axis=0)
-        out = self.matrix.correlate(self.weights * residuals, centers, self.everyone)
+        vectors = self.weights * residuals
+        out = self.matrix.correlate(vectors, self.center[None], self.everyone)
         out /= self.scale
         return out
 

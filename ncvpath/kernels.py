@@ -868,6 +868,52 @@ def column_dots(X, features, first, last, centers, vectors, out):
                 out[m, k] += total
 
 
+@summing_kernel
+def many_dots(X, features, first, last, center, vectors, out):
+    """As column_dots for several vectors and one centre, with other bits.
+
+    Four columns and four vectors at a time, so that a number that was read serves four
+    products. Where fewer are left, the last one is taken several times.
+    """
+    count, n = vectors.shape
+    for k in range(first, last, 4):
+        for m in range(0, count, 4):
+            end = count - 1
+            m1, m2, m3 = min(m + 1, end), min(m + 2, end), min(m + 3, end)
+            v0, v1, v2, v3 = vectors[m], vectors[m1], vectors[m2], vectors[m3]
+            end = last - 1
+            kb, kc, kd = min(k + 1, end), min(k + 2, end), min(k + 3, end)
+            a, b, c, d = features[k], features[kb], features[kc], features[kd]
+            xa, ca = X[a * n : (a + 1) * n], center[a]
+            xb, cb = X[b * n : (b + 1) * n], center[b]
+            xc, cc = X[c * n : (c + 1) * n], center[c]
+            xd, cd = X[d * n : (d + 1) * n], center[d]
+            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
+            c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = 0.0
+            for i in range(n):
+                ya, yb, yc, yd = xa[i] - ca, xb[i] - cb, xc[i] - cc, xd[i] - cd
+                a0 += v0[i] * ya
+                a1 += v1[i] * ya
+                a2 += v2[i] * ya
+                a3 += v3[i] * ya
+                b0 += v0[i] * yb
+                b1 += v1[i] * yb
+                b2 += v2[i] * yb
+                b3 += v3[i] * yb
+                c0 += v0[i] * yc
+                c1 += v1[i] * yc
+                c2 += v2[i] * yc
+                c3 += v3[i] * yc
+                d0 += v0[i] * yd
+                d1 += v1[i] * yd
+                d2 += v2[i] * yd
+                d3 += v3[i] * yd
+            out[m, k], out[m1, k], out[m2, k], out[m3, k] = a0, a1, a2, a3
+            out[m, kb], out[m1, kb], out[m2, kb], out[m3, kb] = b0, b1, b2, b3
+            out[m, kc], out[m1, kc], out[m2, kc], out[m3, kc] = c0, c1, c2, c3
+            out[m, kd], out[m1, kd], out[m2, kd], out[m3, kd] = d0, d1, d2, d3
+
+
 @kernel
 def farthest_from(mean, low, high, intercept):
     """The largest distance of entries between low and high from their mean, or 0 if
@@ -1088,10 +1134,7 @@ def learn_features(
     stored, products = np.empty(size, dtype=np.int64), np.empty((new.size, size))
     for k in range(size):
         stored[k] = columns[features[k]]
-    column_dots(
-        X, stored, np.int64(0), size, center.reshape((1, center.size)), vectors,
-        products,
-    )
+    many_dots(X, stored, np.int64(0), size, center, vectors, products)
     for m in range(new.size):
         for k in range(known + m + 1):
             product = products[m, k] / scale[stored[k]]

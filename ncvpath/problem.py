@@ -41,6 +41,7 @@ class Problem:
     g0: float  # largest |<x_j, r0>| of a penalised feature: the unit of violations
     spread: float  # root mean square of the response
     longest: float  # largest |x_j|
+    farthest_off: float  # largest constant that the rounding of a centre leaves in one
     majorizes: "Problem | None" = None  # whose penalty this one's lies above (mm.py)
 
     def units(self, lam):
@@ -61,11 +62,6 @@ class Problem:
     def growth(self):
         """The slope of the strong rule."""
         return min(BY_KIND[self.penalty.kind].growth(self.penalty.shape), MAX_GROWTH)
-
-    @cached_property
-    def farthest_off(self):
-        """The largest constant that the rounding of a centre leaves in a column."""
-        return off_centre(self.design, np.isfinite(self.factor)).max()
 
     @cached_property
     def free(self):
@@ -150,9 +146,10 @@ def pose(data, settings, design, products=None):
     with np.errstate(over="ignore", invalid="ignore"):
         state = null_state(design, response, factor, learns, products)
     reach, top = extremes(design, state, spread, factor, settings.alpha)
+    live = np.isfinite(factor)
     problem = Problem(
         design, response, mean, penalty, settings.alpha, factor, top, reach, spread,
-        np.sqrt(design.norm2[np.isfinite(factor)].max()),
+        np.sqrt(design.norm2[live].max()), off_centre(design, live).max(),
     )
     return problem, state
 

@@ -25,7 +25,7 @@ from .walk import is_usual, take_steps
 from .working_set import largest
 
 # Lambdas in a stretch, at most. After an objection there are two, then one more each.
-LONGEST, AGAIN = 16, 2
+LONGEST, AGAIN = 8, 2
 # Candidates are this share of all features, and their columns hold at most so many
 # numbers: each lambda looks at all of them.
 SHARE, MOST = 0.06, 1 << 22
@@ -98,8 +98,8 @@ def candidates(problem, state, objecting, spare):
 def walk_among(problem, state, some, lambdas, limits):
     """Steps on the candidates alone, and the products that are known after that.
 
-    They end before the first that did not converge, as far as can be known of all
-    features, and with the first that has more features than are allowed.
+    They end before the first that did not converge, and with the first that has more
+    features than are allowed.
     """
     design, anchor = problem.design, state.fit.anchor
     few, steps = chosen(design, some), []
@@ -118,8 +118,7 @@ def walk_among(problem, state, some, lambdas, limits):
     )
     for step in take_steps(own, here, lambdas, limits):
         step = step._replace(support=some[step.support])
-        known = problem.rounding(step.support, step.beta) <= limits.tol
-        if not (step.converged and known):
+        if not step.converged:
             break
         steps.append(step)
         if step.support.size > limits.dfmax:

@@ -202,3 +202,27 @@ def test_nan_is_never_the_smaller_violation(row):
 def test_logsum_does_not_overflow():
     b = kernels.threshold(Penalty(kernels.LOGSUM, 1e100), 3e200, 1e100, 1e99, 0.0)
     assert b == pytest.approx(3e100, rel=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 9])
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 7])
+def test_many_dots(count, width):
+    """Each product is that of its vector and column, whatever is computed beside it."""
+    rng = np.random.default_rng(count)
+    X = np.asfortranarray(rng.standard_normal((37, 12)) + 1e6)
+    center, vectors = X.mean(axis=0), rng.standard_normal((count, 37))
+    features = rng.permutation(12)[: width + 2]
+    out = np.full((count, width + 2), np.nan)
+    kernels.many_dots(
+        X.reshape(-1, order="F"), features, 1, width + 1, center, vectors, out
+    )
+    assert np.isnan(out[:, [0, -1]]).all()  # beyond first and last
+    some = features[1:-1]
+    exact = vectors.astype(np.longdouble) @ (X[:, some].astype("g") - center[some])
+    np.testing.assert_allclose(out[:, 1:-1], exact.astype(float), rtol=0, atol=1e-12)
+    alone = np.empty((1, 12))
+    for m, k in np.ndindex(count, width):
+        kernels.many_dots(
+            X.reshape(-1, order="F"), np.arange(12), 0, 12, center, vectors[[m]], alone
+        )
+        assert out[m, k + 1] == alone[0, some[k]]

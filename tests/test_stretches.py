@@ -27,6 +27,7 @@ def seen(monkeypatch):
     monkeypatch.setattr(stretches, "SHARE", 0.25)
     monkeypatch.setattr(stretches, "SPARE", (0.0, 0.0))
     monkeypatch.setattr(stretches, "FEWEST", 1)
+    monkeypatch.setattr(stretches, "LONGEST", 16)
     found = {"lengths": [], "kept": [], "candidates": [], "by all": 0}
     among, check, all_of_them = (
         stretches.walk_among, stretches.checked, stretches.take_steps
