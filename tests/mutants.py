@@ -41,6 +41,16 @@ ERRORS = f"{CV} -k errors_are_means"
 
 MUTANTS = (
     Mutant(
+        "what counts as constant", "kernels.py", "LAST_PLACES = 16 * EPS",
+        "LAST_PLACES = 15 * EPS", "tests/test_found.py -k what_is_constant",
+    ),
+    Mutant(
+        "the last of many products", "kernels.py",
+        "kb, kc, kd = min(k + 1, end), min(k + 2, end), min(k + 3, end)",
+        "kb, kc, kd = min(k + 1, end), min(k + 2, end), min(k + 2, end)",
+        f"{KERNELS} -k many_dots",
+    ),
+    Mutant(
         "ridge in a sweep", "kernels.py",
         "q[j] -= change * (v[j] - row[j])", "q[j] += change * (v[j] - row[j])",
         f"{KERNELS} -k descents_reach",
