@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .dense import as_stored
 from .memory import roomy
 
 EPS = np.finfo(float).eps
@@ -140,35 +141,27 @@ class Certificates:
 
         `room` gets the correlations, a row for each residual.
         """
-        worst, estimates, kernels = [], room[: len(residuals)], self.design.kernels
+        kernels, (X, _, center, scale) = self.design.kernels, as_stored(self.design)
+        estimates, worst = room[: len(residuals)], np.empty(len(residuals))
         slack = self._estimates(residuals, estimates)
-        for k, (residual, level) in enumerate(zip(residuals, levels)):
-            few, more = kernels.sort_out(
-                factor, level, self.length, slack[k], estimates[k], member,
-                self.expected, self.uncertified,
+        vectors = self.design.weights * residuals
+        done, learnt, most = 0, -1, int(WORTH_ALL * factor.size)
+        while True:
+            done, end = kernels.look_along(
+                X, center, scale, vectors, done, learnt, most, member, factor,
+                self.length, levels, tol, cuts, slack, estimates, worst,
             )
-            who = self.expected[:few]
-            who = np.concatenate([who[~member[who]], self.uncertified[:more]])
-            if who.size > WORTH_ALL * factor.size:
-                exact = self.learn(residual)[who]
-                slack[k + 1 :] = self._estimates(
-                    residuals[k + 1 :], estimates[k + 1 :]
-                )
-            else:
-                exact = self.design.correlate(residual, who)
-            excess = np.abs(exact) - level * factor[who]
-            if (excess > tol).any():
-                objecting = np.zeros(factor.size, dtype=bool)
-                objecting[who[excess > tol]] = True
-                # Others may object to what comes next: they seem to.
-                for row, l1 in zip(estimates[k:], levels[k:]):
-                    objecting |= np.abs(row) > l1 * factor
-                return worst, np.flatnonzero(objecting & ~member), True
-            worst.append(excess.max(initial=0.0))
-            estimates[k, who] = exact
-            if kernels.mark_strong(factor, cuts[k], estimates[k], member.copy()):
-                return worst, NOBODY, True
-        return worst, NOBODY, False
+            if end != kernels.TOO_MANY:
+                break
+            estimates[done], slack[done] = self.learn(residuals[done]), 0.0
+            learnt, rest = done, slice(done + 1, None)
+            slack[rest] = self._estimates(residuals[rest], estimates[rest])
+        objecting = NOBODY
+        if end == kernels.OBJECTED:
+            # Others may object to what comes next: they seem to.
+            beyond = np.abs(estimates[done:]) > np.outer(levels[done:], factor)
+            objecting = np.flatnonzero(beyond.any(axis=0) & ~member)
+        return worst[:done].tolist(), objecting, end != kernels.PASSED
 
     def _learn_some(self, residuals, levels):
         """Learn some residuals, in one pass, so that little is left of the others."""

@@ -61,6 +61,8 @@ IN_CACHE = 4096
 # Rows of sparse columns that are turned from columns into rows together: few enough
 # for the rows to stay in cache, many enough to make going through the columns worth it.
 ROWS_AT_ONCE = 4096
+# How a look along a stretch may end.
+PASSED, TOO_MANY, OBJECTED, CALLED = range(4)
 # The kinds of penalty; penalties.py holds the same codes in its table.
 LASSO, MCP, SCAD, LOGSUM, CAPPED = range(5)
 
@@ -1251,6 +1253,67 @@ def walk_down(
         if support.size > dfmax:
             return done + 1, known, 0
     return lambdas.size, known, 0
+
+
+@kernel
+def residuals_along(X, center, scale, weights, response, ends, features, values, out):
+    """Residuals of several solutions, a row of `out` for each.
+
+    The k-th has coefficients values[i] of features[i], i from ends[k - 1] to ends[k].
+    """
+    first = 0
+    for k in range(ends.size):
+        some, row = features[first : ends[k]], out[k]
+        row[:] = response
+        steps = values[first : ends[k]] / scale[some]
+        subtract_columns(X, some, center, steps, np.int64(0), row)
+        for i in range(row.size):
+            row[i] = row[i] if weights[i] > 0.0 else 0.0
+        first = ends[k]
+
+
+@kernel
+def look_along(
+    X, center, scale, vectors, first, learnt, most, member, factor, length, levels, tol,
+    cuts, slack, estimates, worst,
+):
+    """Look at everyone but members, at one residual after another, from `first` on.
+
+    vectors[k] are residuals times weights, estimates[k] their correlations, which are
+    off by slack[k] * length at most. Who is not certified to be within levels[k] *
+    factor is looked at: `estimates` then holds what was found, and worst[k] the largest
+    violation. It ends before the first at which more than `most` are to be looked at,
+    unless that is the one that was `learnt`; at the first to which somebody objects by
+    more than tol; and after the first that calls somebody, by cuts[k] * factor or more.
+    Returns how many have passed, and why it ended.
+    """
+    who, found = np.empty(factor.size, dtype=np.int64), np.empty((1, factor.size))
+    for k in range(first, levels.size):
+        count, estimate = 0, estimates[k]
+        for j in range(factor.size):
+            if not member[j] and factor[j] < np.inf:
+                bound = abs(estimate[j]) + slack[k] * length[j]
+                if not bound <= levels[k] * factor[j]:
+                    who[count] = j
+                    count += 1
+        if count > most and k != learnt:
+            return k, TOO_MANY
+        column_dots(
+            X, who, np.int64(0), count, center.reshape((1, center.size)),
+            vectors[k : k + 1], found,
+        )
+        worst[k] = 0.0
+        for m in range(count):
+            j = who[m]
+            estimate[j] = found[0, m] / scale[j]
+            worst[k] = larger(worst[k], abs(estimate[j]) - levels[k] * factor[j])
+        if not worst[k] <= tol:
+            return k, OBJECTED
+        for j in range(factor.size):
+            if not member[j] and abs(estimate[j]) >= cuts[k] * factor[j]:
+                if 0.0 < factor[j] < np.inf:
+                    return k + 1, CALLED
+    return levels.size, PASSED
 
 
 # Sparse columns. Column j holds data[i] in rows indices[i], sorted, i from indptr[j] up

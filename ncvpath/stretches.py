@@ -16,7 +16,7 @@ import numpy as np
 
 from . import certificates
 from .certificates import NOBODY, Certificates, LookBack
-from .dense import DenseMatrix, SomeColumns
+from .dense import DenseMatrix, SomeColumns, as_stored
 from .fits import Anchor, Fit
 from .penalties import BY_KIND
 from .problem import State
@@ -141,9 +141,14 @@ def checked(problem, state, some, steps, tol):
     if not steps:
         return steps, LookBack([], None, NOBODY)
     design, level = problem.design, problem.units(1.0)[0]
-    residuals = np.array([
-        design.residual(problem.response, step.support, step.beta) for step in steps
-    ])
+    X, _, center, scale = as_stored(design)
+    residuals = np.empty((len(steps), design.n))
+    design.kernels.residuals_along(
+        X, center, scale, design.weights, problem.response,
+        np.cumsum([step.support.size for step in steps]),
+        np.concatenate([step.support for step in steps]),
+        np.concatenate([step.beta for step in steps]), residuals,
+    )
     lambdas = np.array([step.lam for step in steps])
     member = np.zeros(design.p, dtype=bool)
     member[some] = True

@@ -95,9 +95,14 @@ MUTANTS = (
         "tests/test_certificates.py -k bounds_hold",
     ),
     Mutant(
-        "objections behind a stretch", "certificates.py",
-        "            if (excess > tol).any():", "            if (excess > 1e3).any():",
+        "objections behind a stretch", "kernels.py",
+        "        if not worst[k] <= tol:", "        if not worst[k] <= 1e3:",
         "tests/test_stretches.py -k fermat",
+    ),
+    Mutant(
+        "features that a stretch calls", "kernels.py",
+        "                    return k + 1, CALLED", "                    continue",
+        "tests/test_stretches.py -k 'look_back or renewed'",
     ),
     Mutant(
         "violations that a stretch reports", "stretches.py",

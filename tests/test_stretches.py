@@ -379,7 +379,7 @@ def test_one_pass_learns_what_is_new(monkeypatch):
     )
     assert len(back.worst) == 9
     assert passes == [2]  # the others are combinations
-    assert sum(who.size for who in touched) < 500
+    assert not touched  # few are not certified, and looked at
 
 
 def test_a_residual_that_leaves_many_uncertified_is_learnt(monkeypatch):
