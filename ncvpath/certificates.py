@@ -158,9 +158,11 @@ class Certificates:
             slack[rest] = self._estimates(residuals[rest], estimates[rest])
         objecting = NOBODY
         if end == kernels.OBJECTED:
-            # Others may object to what comes next: they seem to.
-            beyond = np.abs(estimates[done:]) > np.outer(levels[done:], factor)
-            objecting = np.flatnonzero(beyond.any(axis=0) & ~member)
+            # Others may object to what comes next: they seem to. Who has no digit left
+            # does, too, so that it is seen.
+            inside = np.abs(estimates[done:]) <= np.outer(levels[done:], factor)
+            able = ~member & np.isfinite(factor)
+            objecting = np.flatnonzero(~inside.all(axis=0) & able)
         return worst[:done].tolist(), objecting, end != kernels.PASSED
 
     def _learn_some(self, residuals, levels):

@@ -18,7 +18,7 @@ it works for any centre and scale:
     measure_without(rows, total, ...)       the same when some rows are left out, from
                                             that of all
     correlate(vectors, centers, features)   vectors @ (X_j - center_j), each vector with
-                                            centres of its own
+                                            centres of its own, or one row for all
     gram, columns, descend                  as above, with weights, centre and scale
     subtract(A, center, steps, out)         take (X_A - center_A) steps from out
     size, work(A)                           numbers that a pass over X reads, or over A
@@ -114,8 +114,14 @@ class Design:
 
     def to_user_scale(self, features, beta, response_mean):
         """Coefficients and intercept for X as the user gave it."""
-        coefficients = beta / self.scale[features]
-        return coefficients, response_mean - self.center[features] @ coefficients
+        with np.errstate(over="ignore", invalid="ignore"):
+            coefficients = beta / self.scale[features]
+            intercept = response_mean - self.center[features] @ coefficients
+        if not (np.isfinite(coefficients).all() and np.isfinite(intercept)):
+            raise FloatingPointError(
+                "coefficients overflowed in the units of X and y; rescale X and y"
+            )
+        return coefficients, intercept
 
 
 def make_design(matrix, weights, intercept, standardize):

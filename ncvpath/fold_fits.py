@@ -115,7 +115,7 @@ def fold_products(design, data, train, rows, total):
     out /= left
     shift = (design.center - total.center) / scale
     out -= np.outer(shift, shift)
-    unit = design.scale / scale
+    unit = np.where(design.constant, 1.0, design.scale / scale)
     out /= np.outer(unit, unit)
     # Where little is left of a column, so is of its digits.
     share = left * design.norm2 * unit**2
@@ -132,7 +132,8 @@ def all_rows(design, figures, settings):
     if not (design.matrix.is_tall and settings.uses_products):
         return AllRows(design.weights, center, scale, None), None
     cache = GramCache(design)
-    cache.learn_all()
+    with np.errstate(over="ignore", invalid="ignore"):  # too large an X is refused soon
+        cache.learn_all()
     products = standard = cache.array
     unit = design.scale / np.where(design.constant, 1.0, scale)
     if (unit != 1).any():

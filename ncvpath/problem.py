@@ -182,7 +182,15 @@ def extremes(design, state, spread, factor, alpha):
 
     The first must be more than rounding leaves of the terms of that residual.
     """
-    if not np.isfinite(state.correlation).all():
+    lost = ~np.isfinite(state.correlation)
+    if lost.any() and np.isfinite(state.fit.residual).all():
+        j = int(np.argmax(lost))
+        raise ValueError(
+            "X must not have columns so large that differences of their entries "
+            f"overflow, or their sums; got column number {j} (from 0) with a mean of "
+            f"{design.center[j]:g}: rescale it"
+        )
+    if lost.any():
         raise ValueError(
             "X must not have unpenalised columns so small that their coefficients "
             f"overflow; got one of size {design.scale[state.beta != 0].min():g}: "

@@ -93,6 +93,8 @@ class SparseMatrix:
         """Inner products of vectors and centred columns, |vectors| x |features|."""
         out = np.empty((len(vectors), features.size))
         sums = vectors.sum(axis=1)
+        if len(centers) < len(vectors):  # one row for all
+            centers = np.repeat(centers, len(vectors), axis=0)
 
         def one_piece(piece):
             self.kernels.sparse_dots(

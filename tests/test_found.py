@@ -9,9 +9,12 @@ from conftest import draw
 from judge import is_honest, never_rises, nothing_to_explain
 from scipy import sparse
 
-from ncvpath import ConvergenceWarning, cv_ncvpath, ncvpath, solver, walk
+from ncvpath import ConvergenceWarning, assign_folds, cv_ncvpath, ncvpath, solver, walk
+from ncvpath.checks import matrix
 from ncvpath.dense import dense_matrix
+from ncvpath.design import make_design
 from ncvpath.fold_fits import AllRows
+from ncvpath.sparse import sparse_matrix
 from ncvpath.threads import Crew
 
 PLAIN = dict(
@@ -388,3 +391,54 @@ def test_the_scale_of_a_fold_whose_columns_are_far_from_zero():
         true_center, true_scale = matrix.measure(own, True)
         np.testing.assert_allclose(scale, true_scale, rtol=1e-9)
         assert (np.abs(center - true_center) <= 1e-9 * true_scale).all()
+
+
+LARGEST = np.finfo(float).max
+
+
+@pytest.mark.parametrize("of_x, of_y", [(1e-310, 1.0), (1e-170, 1e140)])
+def test_coefficients_that_overflow_in_the_units_of_a_tall_x(of_x, of_y, monkeypatch):
+    """Where all products are known nobody saw a residual: they were inf, and called
+    converged."""
+    monkeypatch.setattr("ncvpath.dense.ALONE", 100)
+    monkeypatch.setattr("ncvpath.certificates.SMALL", 0)
+    X, y = draw(400, 8)
+    X[:, 0] *= of_x
+    y = of_y * (3 * X[:, 0] / of_x + y)
+    with pytest.raises(FloatingPointError, match="rescale X and y"):
+        ncvpath(X, y, penalty="lasso", nlambda=4)
+    with pytest.raises(FloatingPointError, match="rescale X and y"):
+        cv_ncvpath(X, y, penalty="lasso", nlambda=4, nfolds=3, random_state=0)
+
+
+@pytest.mark.parametrize("kind", [np.asfortranarray, sparse.csc_array])
+@pytest.mark.parametrize(
+    "column", [np.full(11, LARGEST), np.r_[LARGEST, np.full(10, -LARGEST)]]
+)
+def test_columns_whose_sums_overflow(kind, column):
+    """The message was about an array without entries."""
+    X, y = draw(11, 2)
+    with pytest.raises(ValueError, match="(rescale it|sparse X must not)"):
+        ncvpath(kind(np.column_stack([X, column])), y, nlambda=3)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e200, 1e-160])
+def test_folds_of_a_tall_x_where_a_column_is_constant(size, monkeypatch):
+    """What stood in for its scale met one of all rows, and overflowed."""
+    monkeypatch.setattr("ncvpath.dense.ALONE", 100)
+    X, y = draw(300, 8)
+    labels = assign_folds(300, 3, random_state=0)
+    X[:, 0] = np.where(labels == 0, size * X[:, 0], 0)
+    cv = cv_ncvpath(X, y, folds=labels, penalty="lasso", nlambda=5)
+    assert cv.converged.all() and np.isfinite(cv.cve).all()
+
+
+def test_one_centre_for_many_residuals_of_a_sparse_x():
+    """Where none was given for the others, memory of others was read."""
+    X, _ = draw(30, 5)
+    X = sparse_matrix(matrix("X", sparse.csc_array(X * (X > 0))), Crew(1))
+    design = make_design(X, np.full(30, 1 / 30), True, True)
+    residuals = np.random.default_rng(0).standard_normal((4, 30))
+    expected = [design.correlate(residual) for residual in residuals]
+    np.testing.assert_array_equal(design.correlate_many(residuals), expected)
