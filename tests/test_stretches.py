@@ -308,6 +308,7 @@ def standardized(X):
     return make_design(dense_matrix(X, Crew(1)), np.full(n, 1 / n), True, True)
 
 
+@pytest.mark.plain
 def test_a_look_back_ends_before_the_first_objection():
     X, y = draw(60, 500, seed=5)
     design, rng = standardized(X), np.random.default_rng(0)
@@ -382,6 +383,7 @@ def test_one_pass_learns_what_is_new(monkeypatch):
     assert not touched  # few are not certified, and looked at
 
 
+@pytest.mark.plain
 def test_a_residual_that_leaves_many_uncertified_is_learnt(monkeypatch):
     monkeypatch.setattr(certificates, "TOGETHER", 1)
     X, y = draw(60, 500, seed=5)
@@ -418,6 +420,23 @@ def test_estimates_of_many_residuals_are_as_good_as_they_say(far):
     assert (np.abs(estimates - exact) <= slack[:, None]).all()
     estimates = np.empty((references.capacity, 300))
     assert references._estimates(references.residuals, estimates).max() <= 1e-9
+
+
+@pytest.mark.plain
+def test_residuals_of_several_solutions():
+    X, y = draw(30, 8, seed=9)
+    weights = np.r_[0, 0, np.full(28, 1 / 28)]
+    design = make_design(dense_matrix(X, Crew(1)), weights, True, True)
+    supports = [np.arange(0), np.array([2, 5]), np.array([0, 2, 7])]
+    values = [np.linspace(-1, 2, support.size) for support in supports]
+    found = np.full((3, 30), np.nan)
+    design.kernels.residuals_along(
+        design.matrix.flat, design.center, design.scale, weights, y,
+        np.array([0, 2, 5]), np.concatenate(supports), np.concatenate(values), found,
+    )
+    for row, support, beta in zip(found, supports, values):
+        np.testing.assert_array_equal(row, design.residual(y, support, beta))
+    assert not found[:, :2].any()
 
 
 def test_products_are_known_by_other_numbers():
