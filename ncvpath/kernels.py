@@ -952,7 +952,8 @@ def measure_columns(X, first, weights, intercept, center, scale):
         low, high = np.inf, -np.inf
         for i in range(n):
             if weights[i] > 0.0:
-                low, high = min(low, column[i]), max(high, column[i])
+                entry = float(column[i])
+                low, high = min(low, entry), max(high, entry)
         top = farthest_from(mean, low, high, intercept)
         total, rest = 0.0, 0.0
         if top > 0.0:
@@ -1378,7 +1379,8 @@ def measure_sparse(
         low, high = (0.0, 0.0) if here < counted else (np.inf, -np.inf)
         for i in range(start, stop):
             if weights[indices[i]] > 0.0:
-                low, high = min(low, data[i]), max(high, data[i])
+                entry = float(data[i])
+                low, high = min(low, entry), max(high, entry)
         top = farthest_from(mean, low, high, intercept)
         total, rest = 0.0, 0.0
         if top > 0.0:
