@@ -1,6 +1,7 @@
 """Small problems that many tests share."""
 
 import os
+import signal
 
 import matplotlib
 import numpy as np
@@ -11,7 +12,12 @@ INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 
 def pytest_configure(config):
-    """Interpreted kernels warn where compiled ones have inf or NaN without a word."""
+    """Tests need interrupts, which a shell lets its background jobs ignore.
+
+    And interpreted kernels warn where compiled ones have inf or NaN without a word.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if INTERPRETED:
         quiet = "ignore:.* encountered in scalar:RuntimeWarning"
         config.addinivalue_line("filterwarnings", quiet)
