@@ -210,6 +210,7 @@ def test_an_interrupted_prediction_leaves_the_path_as_it_was(monkeypatch):
 
 
 def test_an_interrupt_waits_until_blas_is_restored(monkeypatch):
+    fit()  # loads scipy's BLAS
     before, calls, take = blas_threads(), [], threads._take_control
 
     def interrupted():
