@@ -744,17 +744,19 @@ def descend_gram(
 
 
 @kernel
-def mark_strong(factor, cut, correlation, member):
-    """Add to `member` every penalised feature with |<x_j, r>| >= cut * factor.
+def is_strong(factor, cut, correlation):
+    """Whether a penalised feature has |<x_j, r>| >= cut * factor."""
+    return 0.0 < factor < np.inf and abs(correlation) >= cut * factor
 
-    Returns how many were added.
-    """
+
+@kernel
+def mark_strong(factor, cut, correlation, member):
+    """Add every strong feature to `member`; returns how many were added."""
     added = 0
     for j in range(factor.size):
-        if not member[j] and abs(correlation[j]) >= cut * factor[j]:
-            if 0.0 < factor[j] < np.inf:
-                member[j] = True
-                added += 1
+        if not member[j] and is_strong(factor[j], cut, correlation[j]):
+            member[j] = True
+            added += 1
     return added
 
 
@@ -1120,6 +1122,17 @@ def penalty_rise(penalty, l1, beta, new):
 
 
 @kernel
+def leave_residual(X, center, scale, weights, response, columns, values, out):
+    """Set `out` to what columns with coefficients `values`, on the standardized scale,
+    leave of the response; to zero in rows that do not count."""
+    for i in range(out.size):
+        out[i] = response[i]
+    subtract_columns(X, columns, center, values / scale[columns], np.int64(0), out)
+    for i in range(out.size):
+        out[i] = out[i] if weights[i] > 0.0 else 0.0
+
+
+@kernel
 def learn_features(
     X, columns, center, scale, weights, new, known, features, slot, gram
 ):
@@ -1212,16 +1225,11 @@ def walk_down(
                 supports[count], values[count] = j, beta[j]
                 count += 1
         support, nonzero = supports[first:count], values[first:count]
-        for i in range(residual.size):
-            residual[i] = response[i]
-        stored, steps_back = np.empty_like(support), np.empty(support.size)
-        for k in range(support.size):
-            stored[k] = columns[support[k]]
-            steps_back[k] = nonzero[k] / scale[stored[k]]
-        subtract_columns(X, stored, center, steps_back, np.int64(0), residual)
+        leave_residual(
+            X, center, scale, weights, response, columns[support], nonzero, residual
+        )
         weighted, mean_square = np.empty(residual.size), 0.0
         for i in range(residual.size):
-            residual[i] = residual[i] if weights[i] > 0.0 else 0.0
             weighted[i] = weights[i] * residual[i]
             mean_square += weighted[i] * residual[i]
         column_dots(
@@ -1264,12 +1272,10 @@ def residuals_along(X, center, scale, weights, response, ends, features, values,
     """
     first = 0
     for k in range(ends.size):
-        some, row = features[first : ends[k]], out[k]
-        row[:] = response
-        steps = values[first : ends[k]] / scale[some]
-        subtract_columns(X, some, center, steps, np.int64(0), row)
-        for i in range(row.size):
-            row[i] = row[i] if weights[i] > 0.0 else 0.0
+        part = slice(first, ends[k])
+        leave_residual(
+            X, center, scale, weights, response, features[part], values[part], out[k]
+        )
         first = ends[k]
 
 
@@ -1311,9 +1317,8 @@ def look_along(
         if not worst[k] <= tol:
             return k, OBJECTED
         for j in range(factor.size):
-            if not member[j] and abs(estimate[j]) >= cuts[k] * factor[j]:
-                if 0.0 < factor[j] < np.inf:
-                    return k + 1, CALLED
+            if not member[j] and is_strong(factor[j], cuts[k], estimate[j]):
+                return k + 1, CALLED
     return levels.size, PASSED
 
 

@@ -101,7 +101,7 @@ MUTANTS = (
     ),
     Mutant(
         "features that a stretch calls", "kernels.py",
-        "                    return k + 1, CALLED", "                    continue",
+        "                return k + 1, CALLED", "                continue",
         "tests/test_stretches.py -k look_back",
     ),
     Mutant(
