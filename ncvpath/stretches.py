@@ -26,9 +26,10 @@ from .working_set import largest
 
 # Lambdas in a stretch, at most. After an objection there are two, then one more each.
 LONGEST, AGAIN = 8, 2
-# Candidates are this share of all features, and their columns hold at most so many
-# numbers: each lambda looks at all of them.
-SHARE, MOST = 0.06, 1 << 22
+# Candidates are at most this share of all features, hold at most so many numbers, and
+# are at most so many, with more for each who is one in any case: each lambda looks at
+# all of them.
+SHARE, MOST, AMPLE, MORE = 0.06, 1 << 22, 400, 4
 # Candidates there must be for each feature that is one in any case, before anybody has
 # objected and after that; and at least. With fewer the walk goes on as any other.
 SPARE, FEWEST = (0.5, 1.5), 20
@@ -86,7 +87,8 @@ def candidates(problem, state, objecting, spare):
     held[cache.features[: cache.known]] = True
     held[objecting] = True
     count = np.count_nonzero(held)
-    room = int(min(SHARE * design.p, MOST // design.n)) - count
+    most = min(SHARE * design.p, MOST // design.n, AMPLE + MORE * count)
+    room = int(most) - count
     if room < max(spare * count, FEWEST):
         return None
     others = np.flatnonzero(~held & np.isfinite(problem.factor))
