@@ -72,7 +72,6 @@ class Certificates:
         self.spent = 0  # numbers read for uncertified features since the last full pass
         self.small = design.matrix.size < SMALL if small is None else small
         self.everyone = np.ones(design.p, dtype=bool)
-        self.expected, self.uncertified = np.empty((2, design.p), dtype=np.int64)
         self.length = np.sqrt(design.norm2)
         # A computed inner product is off by at most (n + a few) eps |x| |r|.
         self.rounding = 2 * (design.n + 8) * EPS * design.blur
@@ -90,11 +89,11 @@ class Certificates:
         if self.small:
             return Look(self.design.correlate(fit.residual), self.everyone, p, True)
         estimate, slack = self._estimate(fit)
+        expected, uncertified = np.empty((2, p), dtype=np.int64)
         few, more = self.design.kernels.sort_out(
-            factor, level, self.length, slack, estimate, member, self.expected,
-            self.uncertified,
+            factor, level, self.length, slack, estimate, member, expected, uncertified,
         )
-        expected, uncertified = self.expected[:few], self.uncertified[:more]
+        expected, uncertified = expected[:few], uncertified[:more]
         if 2 * few > p:
             return Look(self.learn(fit.residual), self.everyone, p, True)
         exact = np.zeros(p, dtype=bool)

@@ -54,17 +54,20 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
         design = standardized(matrix, data.weights, settings.standardize, *figures)
         total, products = all_rows(design, figures, settings)
         design = replace(design, matrix=own_matrix())
-        problem, *begun = pose(data, settings, design, products)
+        most = walkers_at_once(design, settings.n_threads, alone)
+        problem, state = pose(data, settings, design, products)
         lambdas, hidden = choose_lambdas(problem, settings)
         of_folds = replace(of_folds, lambdas=lambdas)
         bar.expect(lambdas.size)
+        begun = [(problem, state)]  # to be dropped with all its memory at the end
+        del design, problem, state, products
 
         def tick(count):
             commons.check()
             bar.tick(count)
 
         def full():
-            state = begun.pop()  # to be dropped with all its memory at the end
+            problem, state = begun.pop()
             steps, stopped = walk(
                 problem, state, lambdas, hidden, settings, tick, take_steps
             )
@@ -81,7 +84,6 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
                 raise failure(k, error) from error
 
         folds = [partial(fold, k) for k in range(len(splits.test))]
-        most = walkers_at_once(design, settings.n_threads, alone)
         path, *fits = commons.run([full, *folds], most)
     return path, fits
 

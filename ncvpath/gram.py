@@ -51,6 +51,7 @@ class GramCache:
         self.design = design
         # Beyond it residuals serve better, or memory would not do.
         self.largest_set = min(max(design.n, 1000), MOST_FEATURES * 2 // 3)
+        self.most_rows = design.p  # that there will ever be
         self.known = 0
         self.features = np.empty(design.p, dtype=np.int64)  # by slot, `known` of them
         self.slot = np.full(design.p, -1, dtype=np.int64)
@@ -84,6 +85,7 @@ class GramCache:
         any more.
         """
         other, known = GramCache(design), self.known
+        other.most_rows = self.most_rows  # this design's columns may be but some of all
         other.known, other.array, other.factor = known, self.array, self.factor
         other.features[:known] = place[self.features[:known]]
         other.slot[other.features[:known]] = np.arange(known)
@@ -127,7 +129,7 @@ class GramCache:
 
     def _ample(self, size, before):
         """Rows to make room for: pages that nobody writes to cost nothing."""
-        return max(size, min(max(AMPLE, 3 * before // 2), self.design.p))
+        return max(size, min(max(AMPLE, 3 * before // 2), self.most_rows))
 
     def _learn(self, new):
         old, size = self.known, self.known + new.size

@@ -459,6 +459,20 @@ def test_products_are_known_by_other_numbers():
     )
 
 
+def test_candidates_that_become_more_find_room_for_their_products():
+    # What grows with them is copied each time, and two of it need memory.
+    X, _ = draw(30, 60)
+    design, rooms = standardized(X), []
+    cache = GramCache(design)
+    for size in (10, 25, 60):
+        some = np.arange(size)
+        cache = cache.renumbered(stretches.chosen(design, some), np.arange(60))
+        cache.reserve(size)
+        rooms.append((cache.array, cache.factor_for(size)))
+        cache = cache.renumbered(design, some)
+    assert all(room is rooms[0][0] and rows is rooms[0][1] for room, rows in rooms)
+
+
 def test_chosen_columns_are_a_design_of_their_own():
     X, y = draw(30, 8, seed=7)
     X[:, 5] += 1e3
