@@ -1,6 +1,5 @@
 """`cv_ncvpath()`: lambda, gamma and alpha chosen by cross-validation."""
 
-import warnings
 from dataclasses import replace
 from difflib import get_close_matches
 from inspect import signature
@@ -18,6 +17,7 @@ from .folds import read_folds
 from .inputs import check_data, check_settings, compare_indexes
 from .loading import package
 from .memory import advised
+from .messages import brief, warn_user
 from .path import ConvergenceWarning, compute, ncvpath
 from .progress import Bar
 from .results import NcvPath
@@ -45,9 +45,11 @@ def cv_ncvpath(
         Number of folds, drawn at random; n for leave-one-out. Not used with `folds`.
     folds : sequence of int, iterable of (train, test) pairs, or splitter, optional
         A label per row, pairs of row indices, or an object with `split(X, y, groups)`
-        as scikit-learn has them.
+        as scikit-learn has them. Rows may be held out several times: the error is the
+        mean over all their predictions, its standard error that of as many
+        observations as there are rows.
     groups : sequence, length n, optional
-        Rows of one group stay in one fold.
+        Rows of one group stay in one fold; folds that part them are refused.
     random_state : int or numpy.random.Generator, optional
         For drawing the folds; NumPy's global state is never touched.
     measure : {"mse", "mae"}
@@ -82,10 +84,10 @@ def cv_ncvpath(
     splits = read_folds(folds, nfolds, groups, random_state, X, y)
     compare_indexes(X=X, folds=folds, groups=groups)
     check_rows(data, splits, combinations[0].intercept)
-    if executor is not None and not hasattr(executor, "submit"):
+    usable = hasattr(executor, "submit") and not isinstance(executor, type)
+    if executor is not None and not usable:
         raise ValueError(
-            "executor must be a concurrent.futures.Executor; got "
-            f"{type(executor).__name__}"
+            f"executor must be a concurrent.futures.Executor; got {brief(executor)}"
         )
     if executor is not None and isinstance(data.X, DaskColumns):
         raise ValueError(
@@ -95,7 +97,8 @@ def cv_ncvpath(
     with Bar(progress) as bar, shipped(data.X, executor) as X_there, advised(
         "the cross-validation", FEWER_AT_ONCE
     ):
-        bar.expect(sum(map(lambda_count, combinations)) * len(splits.train))
+        walks = 1 + len(splits.train)
+        bar.expect(walks * sum(each.lambda_count for each in combinations))
         for settings in combinations:
             if executor is None:
                 path, fits = side_by_side(data, settings, splits, judge, bar, X, y)
@@ -109,11 +112,7 @@ def cv_ncvpath(
             curves.append(measured(data, splits, fits, path, measure))
     best = min(curves, key=lambda curve: curve.cve.min())
     if keep and splits.labels is None:
-        warnings.warn(
-            "predictions are not kept: not every row was held out exactly once",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn_user("predictions are not kept: not every row was held out exactly once")
     warn_of_shortened(best)
     warn_if_unconverged(best)
     return report(data, splits, curves, best, measure, keep)
@@ -153,6 +152,9 @@ def read_arguments(X, y, arguments):
         check_settings(gamma=gamma, alpha=alpha, **asked)
         for gamma, alpha in product(gammas, alphas)
     ]
+    for name, values in (("gamma", gammas), ("alpha", alphas)):
+        if len(set(values)) < len(values):  # checked: they are numbers
+            raise ValueError(f"values of {name} must be distinct; got {brief(values)}")
     data = check_data(
         X, y, of_the_data["weights"], of_the_data["penalty_factor"],
         combinations[0].intercept, of_the_data["feature_names"],
@@ -163,7 +165,8 @@ def read_arguments(X, y, arguments):
 def similar(word, known):
     """The argument that was meant, if there is one of nearly that name."""
     words = sorted([*known, *signature(cv_ncvpath).parameters], key=len)
-    word = word.replace(".", "_")  # as R has them
+    # As R has them, and as those write who may not say lambda.
+    word = word.replace(".", "_").rstrip("_")
     begin = [name for name in words if name.startswith(word)]
     found = begin or get_close_matches(word, words, n=1)
     return f" (did you mean {found[0]}?)" if found else ""
@@ -199,11 +202,6 @@ def check_rows(data, splits, intercept):
             )
 
 
-def lambda_count(settings):
-    """How many lambdas a path will have."""
-    return settings.nlambda if settings.lambdas is None else settings.lambdas.size
-
-
 def measured(data, splits, fits, path, measure):
     """Errors over all rows held out, up to the last lambda every fold reached."""
     size = min(path.lambdas.size, *(fit.error.size for fit in fits))
@@ -217,7 +215,8 @@ def measured(data, splits, fits, path, measure):
     between = np.sqrt(share)[:, None] * (fold_errors - cve)
     deviation = lengths(np.concatenate([within, between]))
     rows = np.concatenate(splits.test)
-    counted = np.count_nonzero(data.weights[rows])
+    # A row that is held out again is no other observation.
+    counted = np.count_nonzero(data.weights[np.unique(rows)])
     center = data.weights @ data.y if path.has_intercept else 0.0
     null_errors = MEASURES[measure](data.y[rows] - center)
     fold_errors[share == 0] = np.nan  # nobody there who counts
@@ -279,11 +278,9 @@ def warn_of_shortened(curve):
     """Say it where some fold did not reach the last lambda."""
     size, full = curve.cve.size, curve.path.lambdas.size
     if size < full:
-        warnings.warn(
+        warn_user(
             f"the curve has the first {size} of {full} lambdas, those that every fold "
-            f"reached ({curve.stopped})",
-            UserWarning,
-            stacklevel=3,
+            f"reached ({curve.stopped})"
         )
 
 
@@ -299,11 +296,10 @@ def warn_if_unconverged(curve):
         parts.append(f"{path.sum()} of {path.size} lambdas of the full fit")
     if folds.any():
         parts.append(f"{folds.sum()} of {folds.size} fits in folds {shown}")
-    warnings.warn(
+    warn_user(
         f"{' and '.join(parts)} did not reach tol={curve.path.tol:g} (see "
         f"`fit.converged` and `converged`): {'; '.join(sorted(curve.reasons))}",
         ConvergenceWarning,
-        stacklevel=3,
     )
 
 
@@ -315,7 +311,8 @@ def cross_validate(path, X=None, y=None, **arguments) -> CvNcvPath:
     X, y
         Needed only where the path was stored without its data.
     **arguments
-        Those of `cv_ncvpath`; they go before the path's own.
+        Those of `cv_ncvpath`; they go before the path's own. With another penalty,
+        gamma is its default, too.
 
     Examples
     --------
@@ -330,6 +327,9 @@ def cross_validate(path, X=None, y=None, **arguments) -> CvNcvPath:
     y = path.y if y is None else y
     if X is None or y is None:
         raise ValueError("X and y must be given; this path was stored without them")
+    shape = (len(y),) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
+    if shape and shape[0] != path.n:
+        raise ValueError(f"y must have the path's {path.n} rows; got {shape[0]}")
     own = path.settings | {
         "penalty": path.penalty, "gamma": path.gamma, "alpha": path.alpha,
         "lambdas": path.lambdas, "weights": path.weights, "tol": path.tol,

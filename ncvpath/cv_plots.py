@@ -125,20 +125,18 @@ def plot_rows(cv, ax, name):
     if positive.empty:
         raise ValueError('kind="grid" needs a lambda above 0; got lambda=0')
     rows = list(positive.groupby(name, sort=True))
+    wholes = cv.grid.groupby(name, sort=True)
     ax = new_axes(8, min(2.2 + 0.45 * len(rows), 9)) if ax is None else ax
     norm, extend = error_colours(positive["cve"], cv.null_error)
-    for k, (value, row) in enumerate(rows):
+    for k, ((value, row), (_, whole)) in enumerate(zip(rows, wholes)):
         image = ax.pcolormesh(
             edges(row["lambda"].to_numpy()), [k - 0.5, k + 0.5],
             row["cve"].to_numpy()[None], cmap="Blues_r", norm=norm, rasterized=True,
         )
-        best = row["lambda"].iloc[int(np.argmin(row["cve"]))]
+        best = whole["lambda"].iloc[int(np.argmin(whole["cve"]))]
         chosen = value == getattr(cv, name)
-        ax.plot(
-            best, k, "o", color=accent(ax), markersize=9 if chosen else 5, zorder=3,
-            markerfacecolor=accent(ax) if chosen else "none", linestyle="none",
-            label="chosen" if chosen else f"best of its {name}",
-        )
+        words = f"chosen: {name}={value:g}" if chosen else f"best of its {name}"
+        mark_best(ax, best, k, words, chosen)
     every = np.concatenate([edges(row["lambda"].to_numpy()) for _, row in rows])
     set_horizontal(ax, every, "lambda", log=True)
     name_cells(ax.yaxis, name, [value for value, _ in rows])
@@ -146,6 +144,16 @@ def plot_rows(cv, ax, name):
     explain_colours(ax, image, ERRORS[cv.measure], extend)
     explain_dots(ax)
     return ax
+
+
+def mark_best(ax, lam, k, words, chosen):
+    """A dot at the best lambda of row k; at lambda=0, which is not shown, words."""
+    ax.plot(
+        [lam] if lam > 0 else [], [k] if lam > 0 else [], "o", color=accent(ax),
+        markersize=9 if chosen else 5, zorder=3, linestyle="none",
+        markerfacecolor=accent(ax) if chosen else "none",
+        label=words if lam > 0 else f"{words}, lambda=0 (not shown)",
+    )
 
 
 def error_colours(errors, null_error):

@@ -8,7 +8,7 @@ import numpy as np
 from . import pickles
 from .checks import one_of
 from .loading import package
-from .printing import picture
+from .printing import counted, picture
 from .results import NcvPath
 from .tables import facts
 
@@ -23,6 +23,35 @@ RULES = ("min", "1se")
 class CvNcvPath:
     """A cross-validated path, as `cv_ncvpath()` returns it; L lambdas.
 
+    Attributes
+    ----------
+    fit : NcvPath
+        The path on all data, for the chosen gamma and alpha.
+    lambdas : np.ndarray
+        (L,) those of `fit` that every fold reached.
+    cve : np.ndarray
+        (L,) mean prediction error over observations.
+    cvse : np.ndarray
+        (L,) its standard error.
+    index_min : int
+        Where cve is smallest.
+    index_1se : int
+        The largest lambda whose cve is within one cvse of the smallest.
+    folds : np.ndarray | None
+        (n,) the fold in which each row was held out; None if not exactly one.
+    fold_errors : np.ndarray
+        folds x L, mean prediction error in each fold.
+    converged : np.ndarray
+        folds x L, whether the fold's fit reached tol.
+    null_error : float
+        The error of predicting the mean of y (0 without intercept).
+    predictions : np.ndarray | None
+        n x L, out-of-fold predictions, if they were to be kept.
+    measure : str
+        "mse" or "mae".
+    grid : pd.DataFrame
+        Errors of every combination: gamma, alpha, lambda, cve, cvse, df.
+
     Examples
     --------
     >>> from ncvpath import cv_ncvpath, load_diabetes
@@ -33,31 +62,18 @@ class CvNcvPath:
     """
 
     fit: NcvPath
-    """The path on all data, for the chosen gamma and alpha."""
     lambdas: np.ndarray
-    """(L,) those of `fit` that every fold reached."""
     cve: np.ndarray
-    """(L,) mean prediction error over observations."""
     cvse: np.ndarray
-    """(L,) its standard error."""
     index_min: int
-    """Where cve is smallest."""
     index_1se: int
-    """The largest lambda whose cve is within one cvse of the smallest."""
     folds: np.ndarray | None
-    """(n,) the fold in which each row was held out; None if not exactly one."""
     fold_errors: np.ndarray
-    """folds x L, mean prediction error in each fold."""
     converged: np.ndarray
-    """folds x L, whether the fold's fit reached tol."""
     null_error: float
-    """The error of predicting the mean of y (0 without intercept)."""
     predictions: np.ndarray | None
-    """n x L, out-of-fold predictions, if they were to be kept."""
     measure: str
-    """"mse" or "mae"."""
     grid: "pd.DataFrame" = field(repr=False)
-    """Errors of every combination: gamma, alpha, lambda, cve, cvse, df."""
 
     @property
     def gamma(self) -> float | None:
@@ -267,8 +283,8 @@ class CvNcvPath:
 
 def cv_text(cv):
     """The result as it is printed."""
-    table = cv.summary().drop(columns="index")
-    return cv_header(cv) + "\n\n" + table.to_string(float_format="{:.4g}".format)
+    table = cv.summary().drop(columns="index").to_string(float_format="{:.4g}".format)
+    return "\n".join([cv_header(cv), "", table, *cv_notes(cv)])
 
 
 def cv_html(cv):
@@ -278,7 +294,13 @@ def cv_html(cv):
     table = cv.summary().drop(columns="index").to_html(float_format="{:.4g}".format)
     shown = cv.lambdas.size > 1
     image = picture(cv, "cross-validation error along the path") if shown else ""
-    return f"<p>{escape(cv_header(cv))}</p>{table}{image}"
+    words = "".join(f"<p>{escape(note)}</p>" for note in cv_notes(cv))
+    return f"<p>{escape(cv_header(cv))}</p>{table}{words}{image}"
+
+
+def cv_notes(cv):
+    """What the user should know of the path behind it."""
+    return [f"Stopped early: {cv.fit.stopped}."] if cv.fit.stopped else []
 
 
 def cv_header(cv):
@@ -286,7 +308,7 @@ def cv_header(cv):
     fit = cv.fit
     head = [f"cross-validated {fit.penalty} path: n={fit.n}, p={fit.p}"]
     head += [] if cv.gamma is None else [f"gamma={cv.gamma:g}"]
-    head += [] if cv.alpha == 1 else [f"alpha={cv.alpha:g}"]
-    size = cv.lambdas.size
-    head += [f"{len(cv.fold_errors)} folds", f"{size} lambda{'s' if size > 1 else ''}"]
+    searched, size = cv.grid["alpha"].nunique() > 1, cv.lambdas.size
+    head += [] if cv.alpha == 1 and not searched else [f"alpha={cv.alpha:g}"]
+    head += [counted(len(cv.fold_errors), "fold"), counted(size, "lambda")]
     return ", ".join(head)

@@ -58,7 +58,6 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
         problem, state = pose(data, settings, design, products)
         lambdas, hidden = choose_lambdas(problem, settings)
         of_folds = replace(of_folds, lambdas=lambdas)
-        bar.expect(lambdas.size)
         begun = [(problem, state)]  # to be dropped with all its memory at the end
         del design, problem, state, products
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from .checks import count, entries, finite, real_array
 from .inputs import check_random_state
+from .messages import brief
 
 KINDS_OF_FOLDS = (
     "one integer label per row, pairs (train, test) or a scikit-learn splitter"
@@ -97,8 +98,7 @@ def read_folds(folds, nfolds, groups, random_state, X, y) -> Splits:
     nfolds, random_state
         For `assign_folds`; ignored when folds are given.
     groups : array-like of length n or None
-        No group may be in train and test of the same fold. A splitter receives them
-        and makes of them what it will.
+        No group may be in train and test of the same fold; a splitter receives them.
     X, y
         n rows each; only a splitter looks at more than their number.
     """
@@ -106,19 +106,23 @@ def read_folds(folds, nfolds, groups, random_state, X, y) -> Splits:
     if folds is None:
         return _split_by_label(assign_folds(n, nfolds, random_state, groups))
     if _is_splitter(folds):
-        return _read_pairs(folds.split(X, y, groups), n)
+        splits = _read_pairs(folds.split(X, y, groups), n)
+    else:
+        splits = _read_labels_or_pairs(folds, n)
+    if groups is not None:
+        _keep_together(splits, *_number_groups(groups, n))
+    return splits
+
+
+def _read_labels_or_pairs(folds, n):
     if isinstance(folds, np.ndarray) and folds.ndim == 2 and folds.dtype != object:
         raise ValueError(
             f"folds must be {KINDS_OF_FOLDS}; got an array of shape {folds.shape}"
         )
     given = entries("folds", folds, KINDS_OF_FOLDS)
     if given and _is_single(given[0]):
-        splits = _split_by_label(_rank_labels(given, n))
-    else:
-        splits = _read_pairs(given, n)
-    if groups is not None:
-        _keep_together(splits, *_number_groups(groups, n))
-    return splits
+        return _split_by_label(_rank_labels(given, n))
+    return _read_pairs(given, n)
 
 
 def _is_splitter(folds):
@@ -134,6 +138,9 @@ def _is_single(entry):
 
 def _rank_labels(given, n):
     """Labels 0..K-1 in the order of the user's labels."""
+    words = [label for label in given if isinstance(label, (str, bytes))]
+    if words:
+        raise ValueError(f"folds must be integer labels; got {brief(words[0])}")
     labels = real_array("folds", given)
     if labels.dtype.kind == "b":
         raise ValueError(f"folds must be {KINDS_OF_FOLDS}; got one mask")

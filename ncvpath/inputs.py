@@ -80,6 +80,11 @@ class Settings:
         """Whether the solver works on products of columns and gains by having all."""
         return self.solver == "cd"
 
+    @property
+    def lambda_count(self):
+        """How many lambdas a path will have, if nothing ends it early."""
+        return self.nlambda if self.lambdas is None else self.lambdas.size
+
 
 def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
     """Clean data; the user's arrays are never written to."""

@@ -17,8 +17,9 @@ import numpy as np
 from numba import njit
 
 # Division as in NumPy: no kernel raises. Sums over a column may be taken in any order,
-# which lets them be vectorised; NaN and inf keep their meaning.
-OPTIONS = dict(cache=True, nogil=True, error_model="numpy")
+# which lets them be vectorised; NaN and inf keep their meaning. Nobody calls from C: to
+# compile the way in from there would take a tenth of the time.
+OPTIONS = dict(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 kernel = njit(**OPTIONS)
 summing_kernel = njit(**OPTIONS, fastmath={"reassoc", "contract"})
 

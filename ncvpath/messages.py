@@ -21,12 +21,12 @@ def brief(value):
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-def warn_user(message):
+def warn_user(message, category=UserWarning):
     """A warning that points at the line which called this package."""
     frame, level = sys._getframe(), 1
     while frame is not None and frame.f_globals.get("__package__") == __package__:
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def described(x):

@@ -1,7 +1,5 @@
 """`ncvpath()`: the map of the house."""
 
-import warnings
-
 import numpy as np
 
 from .convexity import convex_min
@@ -10,6 +8,7 @@ from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
 from .matrices import open_matrix
 from .memory import advised
+from .messages import warn_user
 from .mm import MAJORIZING
 from .problem import pose
 from .progress import Bar
@@ -151,6 +150,7 @@ def ncvpath(
     with working(settings.n_threads) as crew, Bar(settings.progress) as bar, advised(
         "the work on the path", SMALLER
     ):
+        bar.expect(settings.lambda_count)
         path = compute(data, settings, crew, bar, X, y)
     warn_if_unconverged(path)
     return path
@@ -164,7 +164,6 @@ def compute(data, settings, crew, bar, X, y):
     )
     problem, state = pose(data, settings, design)
     lambdas, hidden = choose_lambdas(problem, settings)
-    bar.expect(lambdas.size)
     steps, stopped = walk(
         problem, state, lambdas, hidden, settings, bar.tick, take_steps
     )
@@ -292,9 +291,8 @@ def warn_if_unconverged(path):
     shown = ", ".join(f"{k} ({path.lambdas[k]:.4g})" for k in missed[:5])
     more = f" and {missed.size - 5} more" if missed.size > 5 else ""
     reasons = "; ".join(sorted({path.status[k] for k in missed}))
-    warnings.warn(
+    warn_user(
         f"{missed.size} of {path.lambdas.size} lambdas did not reach tol={path.tol:g}: "
         f"index (lambda) {shown}{more}. {reasons}.",
         ConvergenceWarning,
-        stacklevel=3,
     )

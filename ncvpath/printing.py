@@ -39,11 +39,15 @@ def header(path):
     """One line that says what was fitted."""
     gamma = "" if path.gamma is None else f", gamma={path.gamma:g}"
     alpha = "" if path.alpha == 1 else f", alpha={path.alpha:g}"
-    count = path.lambdas.size
     return (
-        f"{path.penalty} path: n={path.n}, p={path.p}{gamma}{alpha}, {count} "
-        f"lambda{'s' if count > 1 else ''}"
+        f"{path.penalty} path: n={path.n}, p={path.p}{gamma}{alpha}, "
+        f"{counted(path.lambdas.size, 'lambda')}"
     )
+
+
+def counted(number, word):
+    """So many of them, in words."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def notes(path):

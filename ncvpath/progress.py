@@ -2,6 +2,10 @@
 
 import sys
 import threading
+from time import monotonic
+
+# Seconds between two states of the plain line: all of them go into a file.
+PAUSE = 0.1
 
 
 class Bar:
@@ -33,10 +37,13 @@ class Bar:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, failure, *_):
         with self._lock:
             self._over = True
             if self._bar is not None:
+                if failure is None:  # what dfmax has spared is not missing
+                    self._bar.total = self._bar.n
+                    self._bar.refresh()
                 self._bar.close()
 
 
@@ -44,14 +51,16 @@ class _Line:
     """One line on stderr, written over and over."""
 
     def __init__(self, total):
-        self.total, self.done = total, 0
+        self.total, self.n, self._next = total, 0, 0.0
 
     def update(self, count):
-        self.done += count
-        self.refresh()
+        self.n += count
+        if monotonic() >= self._next:
+            self.refresh()
 
     def refresh(self):
-        sys.stderr.write(f"\rncvpath: lambda {self.done} of {self.total}")
+        self._next = monotonic() + PAUSE
+        sys.stderr.write(f"\rncvpath: lambda {self.n} of {self.total}")
 
     def close(self):
         sys.stderr.write("\n")

@@ -219,9 +219,10 @@ def remarks(run):
     said = [run.unconverged() or f"All {path.lambdas.size} lambdas converged: {worst}."]
     said += convexity(run)
     if run.cv is not None and run.cv.index_min == run.cv.lambdas.size - 1:
+        better = "larger --dfmax" if path.stopped else "smaller --lambda-min-ratio"
         said.append(
-            "The error is smallest at the last lambda: a smaller --lambda-min-ratio "
-            "may find a better model."
+            f"The error is smallest at the last lambda: a {better} may find a better "
+            "model."
         )
     if run.cv is None:
         said.append("BIC judges the rows of the fit" + (

@@ -32,6 +32,67 @@ class NcvPath:
     Coefficients are on the scale of the data. Violations are relative to the
     gradient of the null model and measured over all features.
 
+    Attributes
+    ----------
+    lambdas : np.ndarray
+        (L,) decreasing.
+    intercept : np.ndarray
+        (L,) 0 where there is none.
+    beta : csc_array
+        p x L, coefficients, sparse.
+    penalty : str
+        The penalty's name.
+    gamma : float | None
+        None for the lasso.
+    alpha : float
+        The share of the sparse penalty; the rest is ridge.
+    penalty_factor : np.ndarray
+        (p,) what multiplies each feature's penalty.
+    n : int
+        Rows.
+    p : int
+        Columns.
+    feature_names : tuple[str, ...]
+        (p,) those of X's columns, or x1, x2, ...
+    constant : tuple[str, ...]
+        Names of columns without variation; their coefficients are 0.
+    df : np.ndarray
+        (L,) nonzero coefficients, the intercept not counted.
+    loss : np.ndarray
+        (L,) residual sum of squares, with weights scaled to sum n.
+    dev_ratio : np.ndarray
+        (L,) 1 - loss / loss of the intercept-only model.
+    objective : np.ndarray
+        (L,) the value that was minimised.
+    violation : np.ndarray
+        (L,) largest distance from Fermat's condition of any feature.
+    converged : np.ndarray
+        (L,) whether violation <= tol.
+    status : tuple[str, ...]
+        (L,) how the work ended, in words.
+    n_epochs : np.ndarray
+        (L,) sweeps of coordinate descent.
+    stopped : str | None
+        Why the path ended before its last lambda, or None.
+    convex_min : int | None
+        Last index of the locally convex part of the path, or None.
+    tol : float
+        The violation that counts as converged.
+    has_intercept : bool
+        Whether an intercept was fitted.
+    settings : dict[str, Any]
+        The other arguments the path was computed with.
+    weights : np.ndarray | None
+        (n,) observation weights, summing to one, if they were given.
+    work : dict[str, np.ndarray]
+        Counts behind `screening`, each (L,).
+    rounds : dict[str, np.ndarray] | None
+        Figures behind `trace`, if they were recorded.
+    X : Any
+        The data as the user gave them; left out of pickles and files.
+    y : Any
+        The same of the response.
+
     Examples
     --------
     >>> from ncvpath import load_diabetes, ncvpath
@@ -42,54 +103,33 @@ class NcvPath:
     """
 
     lambdas: np.ndarray
-    """(L,) decreasing."""
     intercept: np.ndarray
-    """(L,)"""
     beta: "csc_array"
-    """p x L, sparse."""
     penalty: str
     gamma: float | None
-    """None for the lasso."""
     alpha: float
     penalty_factor: np.ndarray
-    """(p,)"""
     n: int
     p: int
     feature_names: tuple[str, ...]
     constant: tuple[str, ...]
-    """Names of columns without variation; their coefficients are 0."""
     df: np.ndarray
-    """(L,) nonzero coefficients, the intercept not counted."""
     loss: np.ndarray
-    """(L,) residual sum of squares, with weights scaled to sum n."""
     dev_ratio: np.ndarray
-    """(L,) 1 - loss / loss of the intercept-only model."""
     objective: np.ndarray
-    """(L,) the value that was minimised."""
     violation: np.ndarray
-    """(L,) largest distance from Fermat's condition of any feature."""
     converged: np.ndarray
-    """(L,) whether violation <= tol."""
     status: tuple[str, ...]
-    """(L,) how the work ended, in words."""
     n_epochs: np.ndarray
-    """(L,) sweeps of coordinate descent."""
     stopped: str | None
-    """Why the path ended before its last lambda, or None."""
     convex_min: int | None
-    """Last index of the locally convex part of the path, or None."""
     tol: float
     has_intercept: bool
     settings: dict[str, Any] = field(repr=False)
-    """The other arguments the path was computed with."""
     weights: np.ndarray | None = field(repr=False)
-    """(n,) observation weights, summing to one, if they were given."""
     work: dict[str, np.ndarray] = field(repr=False)
-    """Counts behind `screening`, each (L,)."""
     rounds: dict[str, np.ndarray] | None = field(default=None, repr=False)
-    """Figures behind `trace`, if they were recorded."""
     X: Any = field(default=None, repr=False)
-    """The data as the user gave them; left out of pickles and files."""
     y: Any = field(default=None, repr=False)
 
     # ---- coefficients ---------------------------------------------------------

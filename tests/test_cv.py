@@ -599,3 +599,55 @@ def test_a_path_is_cross_validated_on_other_lambdas_if_asked(tall):
     assert path.cross_validate(nfolds=3, nlambda=5).lambdas.size == 5
     deep = path.cross_validate(nfolds=3, lambda_min_ratio=0.5)
     assert deep.lambdas[-1] == pytest.approx(0.5 * deep.lambdas[0])
+
+
+def test_rows_that_are_held_out_again_are_no_other_observations():
+    X, y = load_diabetes()
+    labels = assign_folds(len(y), 5, random_state=1)
+    once = [(labels != k, labels == k) for k in range(5)]
+    single, thrice = (cv_ncvpath(X, y, folds=f, nlambda=10) for f in (once, 3 * once))
+    np.testing.assert_allclose(thrice.cve, single.cve, rtol=1e-12)
+    np.testing.assert_allclose(thrice.cvse, single.cvse, rtol=1e-12)
+    assert thrice.lambda_1se == single.lambda_1se
+
+
+def test_other_rows_are_not_this_path(tmp_path):
+    X, y = load_diabetes()
+    path = ncvpath(X, y, nlambda=5)
+    for fewer in (y.head(100), y.head(100).to_numpy(), y.head(100).tolist()):
+        with pytest.raises(ValueError, match="y must have .* 442 rows; got 100"):
+            path.cross_validate(X.head(100), fewer)
+
+
+@pytest.mark.parametrize("call", [
+    lambda X, y, **more: cv_ncvpath(X, y, **more),
+    lambda X, y, **more: ncvpath(X, y, dfmax=6).cross_validate(**more),
+], ids=["cv_ncvpath", "cross_validate"])
+def test_warnings_point_at_the_users_line(call):
+    X, y = load_diabetes()
+    with pytest.warns(UserWarning, match="the curve has the first") as caught:
+        call(X, y, dfmax=6, random_state=2)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_a_search_and_an_early_end_are_printed():
+    X, y = load_diabetes()
+    tuned = cv_ncvpath(X, y, alpha=[0.5, 1], gamma=3, nlambda=10, random_state=1)
+    assert f"alpha={tuned.alpha:g}, 10 folds" in repr(tuned)
+    ended = cv_ncvpath(X, y, dfmax=5, random_state=1)
+    for text in (repr(ended), ended._repr_html_()):
+        assert "Stopped early: dfmax=5, but" in text
+    assert "Stopped" not in repr(tuned)
+    pair = [(np.arange(300), np.arange(300, 442))]
+    assert ", 1 fold, " in repr(cv_ncvpath(X, y, folds=pair, nlambda=5))
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (dict(executor=ThreadPoolExecutor), "executor must be a .*; got <class"),
+    (dict(alpha=[0.5, 0.5]), r"values of alpha must be distinct; got \[0.5, 0.5\]"),
+    (dict(lambda_=1), r"did you mean lambdas\?"),
+    (dict(folds=["a"] * 442), "folds must be integer labels; got 'a'"),
+])
+def test_common_slips_are_named(arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        cv_ncvpath(*load_diabetes(), **arguments)

@@ -12,6 +12,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from ncvpath import cv_ncvpath, load_diabetes
 from ncvpath.cv_plots import plot_cv
 from ncvpath.palette import LUMA
 
@@ -417,3 +418,13 @@ def test_without_axes_one_figure_is_opened_and_its_axes_are_current(kind):
     ax = plot_cv(result(), kind=kind)
     assert plt.get_fignums() == [ax.figure.number]
     assert plt.gca() is ax
+
+
+def test_a_best_lambda_of_zero_is_told_and_not_shown():
+    X, y = load_diabetes()
+    cv = cv_ncvpath(X, y, alpha=[0.5, 1], lambdas=[20, 10, 5, 1, 0], random_state=1)
+    assert cv.lambda_min == 0
+    ax = cv.plot(kind="grid")
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"chosen: alpha={cv.alpha:g}, lambda=0 (not shown)" in words
+    assert all(line.get_xdata().size == 0 for line in ax.lines)

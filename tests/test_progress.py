@@ -2,11 +2,13 @@
 
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
-from ncvpath import load_diabetes, ncvpath
+from ncvpath import cv_ncvpath, load_diabetes, ncvpath, progress
 from ncvpath.progress import Bar
 
 X, Y = load_diabetes()
@@ -47,9 +49,35 @@ def test_progress_counts_lambdas_on_stderr_only(kind, capsys):
 
 def test_the_plain_line_shows_every_lambda(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(progress, "PAUSE", 0.0)
     ncvpath(X, Y, nlambda=4, progress=True)
     states = counts("plain", capsys.readouterr().err)
-    assert states == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert states == [(1, 4), (2, 4), (3, 4), (4, 4), (4, 4)]
+
+
+def test_a_file_gets_few_plain_lines(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(progress, "monotonic", lambda: 5.0)
+    cv_ncvpath(X, Y, nlambda=10, nfolds=5, progress=True)
+    assert counts("plain", capsys.readouterr().err) == [(1, 60), (60, 60)]
+
+
+@pytest.mark.parametrize("threads", [False, True], ids=["here", "executor"])
+def test_one_bar_over_all_combinations(kind, threads, capsys):
+    with ThreadPoolExecutor(1) as executor:
+        cv_ncvpath(
+            X, Y, gamma=[2, 3], alpha=[0.5, 1], nlambda=5, nfolds=3, progress=True,
+            executor=executor if threads else None,
+        )
+    states = counts(kind, capsys.readouterr().err)
+    assert {total for _, total in states} == {2 * 2 * 5 * (3 + 1)}
+    assert states[-1] == (80, 80)
+
+
+def test_a_path_that_dfmax_ends_is_done(kind, capsys):
+    cv_ncvpath(X, Y, nlambda=30, dfmax=4, nfolds=3, random_state=1, progress=True)
+    done, total = counts(kind, capsys.readouterr().err)[-1]
+    assert done == total < 120
 
 
 @pytest.mark.parametrize("keywords", [dict(), dict(dfmax=2)], ids=["done", "stopped"])
@@ -59,9 +87,10 @@ def test_the_line_is_ended_when_the_path_ends(kind, keywords, capsys):
 
 
 def test_a_task_that_ends_after_the_bar_is_not_shown(kind, capsys):
-    with Bar(True) as bar:
+    with suppress(KeyError), Bar(True) as bar:
         bar.expect(3)
         bar.tick()
+        raise KeyError
     shown = capsys.readouterr().err
     bar.tick()
     assert counts(kind, shown)[-1] == (1, 3) and capsys.readouterr().err == ""
