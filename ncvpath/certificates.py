@@ -116,7 +116,8 @@ class Certificates:
         """Look at everyone but members, at one residual after another.
 
         It ends before the first to which somebody objects by more than tol, and after
-        the first that calls somebody: by an estimate of at least cuts * factor.
+        the first that calls somebody: by an estimate of at least cuts * factor. X must
+        be dense, and in memory.
         """
         worst, objecting, latest = [], NOBODY, None
         self._learn_some(residuals, levels)

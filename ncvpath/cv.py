@@ -1,6 +1,5 @@
 """`cv_ncvpath()`: lambda, gamma and alpha chosen by cross-validation."""
 
-from dataclasses import replace
 from difflib import get_close_matches
 from inspect import signature
 from itertools import product
@@ -18,10 +17,9 @@ from .inputs import check_data, check_settings, compare_indexes
 from .loading import package
 from .memory import advised
 from .messages import brief, warn_user
-from .path import ConvergenceWarning, compute, ncvpath
+from .path import ConvergenceWarning, ncvpath
 from .progress import Bar
 from .results import NcvPath
-from .threads import working
 
 # Arguments of ncvpath() that describe the data; the others are settings.
 OF_THE_DATA = ("weights", "penalty_factor", "feature_names")
@@ -103,12 +101,9 @@ def cv_ncvpath(
             if executor is None:
                 path, fits = side_by_side(data, settings, splits, judge, bar, X, y)
             else:
-                with working(settings.n_threads) as crew:
-                    path = compute(data, settings, crew, bar, X, y)
-                settings = replace(
-                    settings, lambdas=path.lambdas, convex=False, record=False
+                path, fits = elsewhere(
+                    data, settings, splits, judge, bar, X, y, executor, X_there
                 )
-                fits = elsewhere(data, settings, splits, judge, executor, X_there, bar)
             curves.append(measured(data, splits, fits, path, measure))
     best = min(curves, key=lambda curve: curve.cve.min())
     if keep and splits.labels is None:
@@ -205,13 +200,12 @@ def check_rows(data, splits, intercept):
 def measured(data, splits, fits, path, measure):
     """Errors over all rows held out, up to the last lambda every fold reached."""
     size = min(path.lambdas.size, *(fit.error.size for fit in fits))
-    share = np.array([fit.weight for fit in fits])
-    share /= share.sum()
+    weight = np.array([fit.weight for fit in fits])
+    share = weight / weight.sum()
     fold_errors = np.array([fit.error[:size] for fit in fits])
     cve = share @ fold_errors
     # Deviations over observations: within folds, and between their means.
-    total = sum(fit.weight for fit in fits)
-    within = np.array([fit.spread[:size] for fit in fits]) / np.sqrt(total)
+    within = np.array([fit.spread[:size] for fit in fits]) / np.sqrt(weight.sum())
     between = np.sqrt(share)[:, None] * (fold_errors - cve)
     deviation = lengths(np.concatenate([within, between]))
     rows = np.concatenate(splits.test)
@@ -336,7 +330,7 @@ def cross_validate(path, X=None, y=None, **arguments) -> CvNcvPath:
         "penalty_factor": path.penalty_factor, "intercept": path.has_intercept,
         "feature_names": path.feature_names,
     }
-    if "penalty" in arguments:
+    if str(arguments.get("penalty", path.penalty)).lower() != path.penalty.lower():
         del own["gamma"]  # it belongs to the path's own penalty
     if arguments.keys() & {"nlambda", "lambda_min_ratio"}:
         del own["lambdas"]  # others were asked for

@@ -40,7 +40,7 @@ class CvNcvPath:
     folds : np.ndarray | None
         (n,) the fold in which each row was held out; None if not exactly one.
     fold_errors : np.ndarray
-        folds x L, mean prediction error in each fold.
+        folds x L, mean prediction error in each fold; NaN in one without weight.
     converged : np.ndarray
         folds x L, whether the fold's fit reached tol.
     null_error : float
@@ -98,9 +98,10 @@ class CvNcvPath:
     @property
     def r2(self) -> np.ndarray:
         """(L,) share of the null error that is explained; may be negative."""
-        return 1 - self.cve / self.null_error
+        with np.errstate(divide="ignore", invalid="ignore"):  # of y that is its mean
+            return 1 - self.cve / self.null_error
 
-    def coef(self, rule="min", lam=None) -> "pd.Series":
+    def coef(self, rule="min", lam=None) -> "pd.Series | pd.DataFrame":
         """Coefficients at "min", at "1se", or at lambdas of your own.
 
         Examples

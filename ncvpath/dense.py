@@ -198,7 +198,7 @@ class SomeColumns:
     """Some columns of a dense matrix, under numbers of their own, where they stand.
 
     Centre and scale are of all columns. Those that come with a request, in the order of
-    the chosen ones, hold nothing new.
+    the chosen ones, hold nothing new. It has what a walk asks of a matrix, no more.
     """
 
     matrix: DenseMatrix

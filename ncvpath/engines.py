@@ -19,7 +19,7 @@ from .fold_fits import all_rows, fit_fold
 from .lockstep import Commons, Companion
 from .matrices import open_matrix
 from .memory import TooLargeError, advised
-from .path import assemble, choose_lambdas
+from .path import assemble, choose_lambdas, compute
 from .problem import pose
 from .sparse_inputs import SparseColumns
 from .stretches import suits, take_stretches
@@ -41,7 +41,7 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
         matrix = open_matrix(data.X, crew)
         commons = Commons(matrix, settings.n_threads)
         hand = Crew(1)
-        of_folds = replace(settings, convex=False, record=False)
+        of_folds = replace(settings, record=False)
         stride = stride_of_folds(matrix, of_folds)
         alone = matrix.size < certificates.SMALL or stride is take_stretches
 
@@ -50,11 +50,10 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
             return own if alone else Companion(own, commons)
 
         # What comes before the walks is done with everyone's threads.
-        figures = matrix.measure(data.weights, settings.intercept)
-        design = standardized(matrix, data.weights, settings.standardize, *figures)
-        total, products = all_rows(design, figures, settings)
+        design, total, products = prepared(matrix, data, settings)
         design = replace(design, matrix=own_matrix())
-        most = walkers_at_once(design, settings.n_threads, alone)
+        apart = alone or products is not None
+        most = walkers_at_once(design, settings.n_threads, apart)
         problem, state = pose(data, settings, design, products)
         lambdas, hidden = choose_lambdas(problem, settings)
         of_folds = replace(of_folds, lambdas=lambdas)
@@ -87,18 +86,25 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
     return path, fits
 
 
+def prepared(matrix, data, settings):
+    """The design of all rows, and what folds derive theirs from."""
+    figures = matrix.measure(data.weights, settings.intercept)
+    design = standardized(matrix, data.weights, settings.standardize, *figures)
+    return design, *all_rows(design, figures, settings)
+
+
 def stride_of_folds(matrix, settings):
     """How folds walk, wherever they do."""
     return take_stretches if suits(matrix, settings) else take_steps
 
 
-def walkers_at_once(design, n_threads, alone):
+def walkers_at_once(design, n_threads, apart):
     """How many walks to have under way: more share a pass, and need more memory.
 
     Each needs matrices as large as its support may become, and dozens of vectors.
     """
-    if alone or design.matrix.is_tall:
-        return n_threads  # nobody waits for others
+    if apart:
+        return n_threads  # nobody waits for others, but with the null model perhaps
     largest = min(design.n, design.p)
     each = 8 * (3 * largest**2 // 2 + 12 * design.n + 48 * design.p)
     return max(n_threads, int(MEMORY * design.matrix.nbytes / each))
@@ -135,21 +141,20 @@ class OnDisk(NamedTuple):
     dtypes: tuple[str, ...]
 
 
-def elsewhere(data, settings, splits, judge, executor, X, bar):
-    """Folds as tasks of an executor."""
+def elsewhere(data, settings, splits, judge, bar, X, y, executor, X_there):
+    """The path here, and then the fits of all folds as tasks of an executor."""
     with working(settings.n_threads) as crew:
+        path = compute(data, settings, crew, bar, X, y)
+        settings = replace(settings, lambdas=path.lambdas, n_threads=1, record=False)
         matrix = open_matrix(data.X, crew)
-        figures = matrix.measure(data.weights, settings.intercept)
-        design = standardized(matrix, data.weights, settings.standardize, *figures)
-        total, _ = all_rows(design, figures, settings)
+        _, total, _ = prepared(matrix, data, settings)
         stride = stride_of_folds(matrix, settings)
-    settings = replace(settings, n_threads=1, progress=False)
     rest = replace(data, X=None, names=())
     futures = []
     try:
         for train, test in zip(splits.train, splits.test):
             future = executor.submit(
-                task, X, rest, settings, train, test, judge, total, stride
+                task, X_there, rest, settings, train, test, judge, total, stride
             )
             future.add_done_callback(lambda _: bar.tick(settings.lambdas.size))
             futures.append(future)
@@ -159,7 +164,7 @@ def elsewhere(data, settings, splits, judge, executor, X, bar):
     finally:
         for future in futures:
             future.cancel()
-    return collected(futures)
+    return path, collected(futures)
 
 
 def task(X, data, settings, train, test, judge, total, stride):

@@ -6,8 +6,8 @@ import numpy as np
 
 from .memory import advised, roomy
 
-# Features whose Gram matrix is kept at most: 0.8 GB, and about as much again for a
-# working set's own matrix and the factor.
+# Features whose Gram matrix a solver keeps at most, about: 0.8 GB, and as much again
+# for a working set's own matrix and the factor. convex_min may need more.
 MOST_FEATURES = 10_000
 # Features remembered for each one that works, before the others are forgotten. Features
 # come and go; products are worth their memory for a while.
@@ -33,7 +33,7 @@ class Factor(NamedTuple):
     slots: np.ndarray  # by row: the coordinate's slot in the Gram matrix
     diagonal: np.ndarray  # the diagonal of the system
     exact: np.ndarray  # whether the factor has that one, or a larger one
-    size: np.ndarray  # rows in use, and how many of them have a stale diagonal
+    size: np.ndarray  # rows in use, and how many of them, at most, have a stale one
 
 
 def empty_factor(room):

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-SMALLEST = 0.001  # ratio to lambda_max above which the log grid of ratio=0 stays
+# The share of lambda_max where log grids end: that of ratio 0 before its last lambda,
+# and the approach to a smaller one.
+SMALLEST = 0.001
 
 
 def default_ratio(n, p):
@@ -27,7 +29,7 @@ def approach(top, first, ratio, nlambda):
     """Lambdas that lead from `top` down to, but not including, a first lambda below.
 
     They fall at the pace of the automatic grid, so that the solution at a lambda
-    does not depend on where the user's list starts.
+    does not depend on where the user's list starts; but they end at 0.001 of `top`.
     """
     pace = ratio ** (1 / max(nlambda - 1, 1))
     floor = max(first, SMALLEST * top)

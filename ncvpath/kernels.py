@@ -1180,7 +1180,7 @@ def walk_down(
     member, count = np.empty(beta.size, dtype=np.bool_), 0
     for done in range(lambdas.size):
         level, ridge = alpha * lambdas[done], (1.0 - alpha) * lambdas[done]
-        # As solver.start.
+        # As solver.start; a crowd is left to that.
         held = 0
         for j in range(beta.size):
             member[j] = beta[j] != 0.0 or factor[j] == 0.0
@@ -1248,9 +1248,8 @@ def walk_down(
         )
         worst = larger(inside, outside)
         if not worst <= tol:
-            if lambdas[done] > 0.0:  # the state has the old lambda still
-                for j in range(beta.size):
-                    feasible[j] *= lam / lambdas[done]
+            for j in range(beta.size):  # the state has the old lambda still
+                feasible[j] *= lam / lambdas[done]
             return done, known, epochs
         lam = lambdas[done]
         row = figures[done]

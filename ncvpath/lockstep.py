@@ -131,11 +131,20 @@ class Companion:
 
     def __init__(self, matrix, commons):
         self.matrix, self.commons = matrix, commons
+        # Passes for all, before it was there and with it.
+        self.shared = getattr(commons.matrix, "round_trips", None) or 0
+
+    @property
+    def round_trips(self):
+        """To a cluster, shared ones included; None if X is here."""
+        own = getattr(self.matrix, "round_trips", None)
+        return None if own is None else own + self.shared
 
     def correlate(self, vectors, centers, features):
         """As the matrix does it."""
         if features.size < centers.shape[1] or len(vectors) > 1:
             return self.matrix.correlate(vectors, centers, features)
+        self.shared += 1
         return self.commons.correlate(vectors[0], centers[0])[None]
 
     def __getattr__(self, name):

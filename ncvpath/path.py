@@ -21,7 +21,7 @@ from .walk import take_steps, walk
 # Settings the path keeps, beside those it has fields for, to be computed again.
 KEPT = (
     "nlambda", "warm_up", "standardize", "working_set", "solver", "n_added", "prune",
-    "inexact", "max_epochs", "dfmax",
+    "inexact", "max_epochs", "dfmax", "convex",
 )
 
 

@@ -1,7 +1,7 @@
 """What is minimised, and where we are.
 
 `Problem` never changes along the path; `State` is moved by the solver and the walk.
-Nothing here is special to least squares but the residual.
+Special to least squares are the residual, `objective` and the null model.
 """
 
 from dataclasses import dataclass

@@ -81,7 +81,7 @@ class NcvPath:
     has_intercept : bool
         Whether an intercept was fitted.
     settings : dict[str, Any]
-        The other arguments the path was computed with.
+        What it takes to compute the path again, beside these.
     weights : np.ndarray | None
         (n,) observation weights, summing to one, if they were given.
     work : dict[str, np.ndarray]

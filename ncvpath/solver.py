@@ -1,5 +1,5 @@
-"""Everything that happens at one lambda. Only this module, walk.py's compiled stretches
-and stretches.py move the `State`."""
+"""Everything that happens at one lambda. Beside this module only walk.py's compiled
+stretches, stretches.py and mm.py (its feasible vector) move the `State`."""
 
 from dataclasses import dataclass, field
 from enum import Enum

@@ -24,14 +24,16 @@ from .solver import fitted, survey
 from .walk import is_usual, take_steps
 from .working_set import largest
 
-# Lambdas in a stretch, at most. After an objection there are two, then one more each.
+# Lambdas in a stretch, at most. After an objection there are two, after a call as many
+# as were kept, but two at least; then one more each.
 LONGEST, AGAIN = 8, 2
 # Candidates are at most this share of all features, hold at most so many numbers, and
 # are at most so many, with more for each who is one in any case: each lambda looks at
 # all of them.
 SHARE, MOST, AMPLE, MORE = 0.06, 1 << 22, 500, 4
-# Candidates there must be for each feature that is one in any case, before anybody has
-# objected and after that; and at least. With fewer the walk goes on as any other.
+# Room for others that there must be for each feature that is a candidate in any case,
+# before anybody has objected and after that; and at least. With less the walk goes on
+# as any other.
 SPARE, FEWEST = (0.5, 1.5), 20
 
 

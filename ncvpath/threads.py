@@ -1,7 +1,7 @@
 """Threads: a small crew of our own for passes over X, and BLAS kept to one thread.
 
-Work is cut into fixed pieces that do not depend on the number of threads, and each
-piece is computed by one thread, so results have the same bits for any `n_threads`.
+Work is cut into pieces whose results do not depend on the cut, and each is computed by
+one thread, so results have the same bits for any `n_threads`.
 """
 
 import os

@@ -651,3 +651,20 @@ def test_a_search_and_an_early_end_are_printed():
 def test_common_slips_are_named(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):
         cv_ncvpath(*load_diabetes(), **arguments)
+
+
+def test_a_path_is_cross_validated_as_it_was_fitted():
+    X, y = load_diabetes()
+    path = ncvpath(X, y, gamma=5, nlambda=5, convex=False)
+    assert path.cross_validate(penalty="mcp", nfolds=3).gamma == 5
+    assert path.cross_validate(penalty="SCAD", nfolds=3).gamma == 3.7
+    assert path.cross_validate(nfolds=3, lambda_min_ratio=1e-4).fit.convex_min is None
+
+
+def test_nothing_is_explained_of_rows_that_are_their_mean():
+    X, y = draw(20, 3)
+    y -= y[5:].mean()
+    y[:5] = 0.0
+    y -= y.mean()
+    cv = cv_ncvpath(X, y, folds=[(np.arange(5, 20), np.arange(5))], nlambda=5)
+    assert cv.null_error < 1e-20 and "r2" in repr(cv)

@@ -10,7 +10,7 @@ import oracle
 import pytest
 from conftest import draw
 
-from ncvpath import blocks, cv_ncvpath, ncvpath
+from ncvpath import blocks, certificates, cv_ncvpath, ncvpath
 from ncvpath.blocks import BlockedMatrix
 from ncvpath.columns import Columns
 from ncvpath.design import make_design
@@ -127,6 +127,16 @@ def test_round_trips_are_counted_and_few(client):
     # A look in each round, and the columns that enter.
     assert (trips.iloc[1:] <= 2 * path.screening["rounds"].iloc[1:]).all()
     assert "round_trips" not in ncvpath(X, y, nlambda=2).screening
+
+
+def test_round_trips_that_are_shared_are_counted(client, monkeypatch):
+    monkeypatch.setattr(certificates, "SMALL", 0)
+    X, y = draw(60, 200, seed=6)
+    given, asked = da.from_array(X, (60, 70)), dict(nlambda=8, lambda_min_ratio=0.3)
+    path = ncvpath(given, y, **asked)
+    cv = cv_ncvpath(given, y, nfolds=3, **asked)
+    found, alone = (fit.screening["round_trips"] for fit in (cv.fit, path))
+    assert found.tolist() == alone.tolist() and found.iloc[0] == 2
 
 
 def test_only_vectors_and_working_columns_travel(monkeypatch):
