@@ -373,7 +373,7 @@ def test_an_interrupt_while_x_is_shipped_leaves_no_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(engines.tempfile, "tempdir", str(tmp_path))
     with ProcessPoolExecutor(1) as executor:  # no process starts before a task comes
-        for where in ("engines.written", "engines.wait_for", "cv.compute"):
+        for where in ("engines.written", "engines.wait_for", "engines.compute"):
             if where == "engines.wait_for":
                 monkeypatch.setattr(executor, "submit", lambda *_: Future())
             with struck(monkeypatch, place(where), KeyboardInterrupt()):
