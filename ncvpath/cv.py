@@ -199,7 +199,7 @@ def check_rows(data, splits, intercept):
 
 def measured(data, splits, fits, path, measure):
     """Errors over all rows held out, up to the last lambda every fold reached."""
-    size = min(path.lambdas.size, *(fit.error.size for fit in fits))
+    size, stopped = reach(path, fits)
     weight = np.array([fit.weight for fit in fits])
     share = weight / weight.sum()
     fold_errors = np.array([fit.error[:size] for fit in fits])
@@ -209,21 +209,36 @@ def measured(data, splits, fits, path, measure):
     between = np.sqrt(share)[:, None] * (fold_errors - cve)
     deviation = lengths(np.concatenate([within, between]))
     rows = np.concatenate(splits.test)
-    # A row that is held out again is no other observation.
-    counted = np.count_nonzero(data.weights[np.unique(rows)])
-    center = data.weights @ data.y if path.has_intercept else 0.0
+    rows = rows[data.weights[rows] > 0]
+    counted = np.unique(rows).size  # held out again, a row is no other observation
+    live = data.weights > 0
+    center = data.weights[live] @ data.y[live] if path.has_intercept else 0.0
     null_errors = MEASURES[measure](data.y[rows] - center)
     fold_errors[share == 0] = np.nan  # nobody there who counts
     return Curve(
         path, cve, deviation / np.sqrt(max(counted - 1, 1)), fold_errors,
         np.array([fit.converged[:size] for fit in fits]),
         float(np.average(null_errors, weights=data.weights[rows])),
-        [fit.predictions for fit in fits],
-        min(fits, key=lambda fit: fit.error.size).stopped,
+        [fit.predictions for fit in fits], stopped,
         {path.status[k] for k in np.flatnonzero(~path.converged)}.union(
             *(fit.statuses for fit in fits)
         ),
     )
+
+
+def reach(path, fits):
+    """How many lambdas every fold reached, with errors that are numbers, and what
+    ended the first that ended."""
+    last = min(fits, key=lambda fit: fit.error.size)
+    size = min(path.lambdas.size, last.error.size)
+    finite = np.all([np.isfinite(fit.error[:size]) & np.isfinite(fit.spread[:size])
+                     for fit in fits], axis=0)
+    if finite.all():
+        return size, last.stopped
+    size = int(np.argmin(finite))
+    if size == 0:
+        raise FloatingPointError("errors of held-out rows overflowed; rescale X and y")
+    return size, "errors of held-out rows overflowed"
 
 
 def report(data, splits, curves, best, measure, keep):

@@ -3,7 +3,12 @@ executor is."""
 
 import os
 import tempfile
-from concurrent.futures import FIRST_EXCEPTION, BrokenExecutor, ProcessPoolExecutor
+from concurrent.futures import (
+    FIRST_EXCEPTION,
+    BrokenExecutor,
+    CancelledError,
+    ProcessPoolExecutor,
+)
 from concurrent.futures import wait as wait_for
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -114,12 +119,15 @@ def collected(futures):
     """Results in order; the first real failure is raised, with the fold's number."""
     for k, future in enumerate(futures):
         if future.cancelled() or not future.done():
-            continue
+            continue  # because of another's failure, or of a cluster's
         error = future.exception()
         if isinstance(error, Exception):
             raise failure(k, error) from error
         if error is not None:
             raise error  # an interrupt that a worker was the first to hear
+    for k, future in enumerate(futures):
+        if future.cancelled():
+            raise failure(k, CancelledError("its task was cancelled"))
     return [future.result() for future in futures]
 
 

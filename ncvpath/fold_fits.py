@@ -66,18 +66,21 @@ def fit_fold(data, settings, train, test, judge, matrix, tick, total, stride):
     steps, stopped = walk(problem, state, lambdas, hidden, settings, tick, stride)
     del state  # most of the memory
     predictions = predicted(test, problem, steps, settings.intercept)
-    kept = predictions.copy() if judge.keep else None
-    errors = np.subtract(data.y[test, None], predictions, out=predictions)
-    errors = MEASURES[judge.measure](errors, out=errors)
-    weights = data.weights[test]
+    counted = data.weights[test] > 0  # others may be anything
+    weights, errors = data.weights[test][counted], predictions[counted]
+    np.subtract(data.y[test][counted, None], errors, out=errors)
     sum_of_weights = weights.sum()
-    mean = weights @ errors / (sum_of_weights or 1.0)
-    errors -= mean
-    errors *= np.sqrt(weights)[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):  # it ends the curve (cv.py)
+        MEASURES[judge.measure](errors, out=errors)
+        mean = weights @ errors / (sum_of_weights or 1.0)
+        errors -= mean
+        errors *= np.sqrt(weights)[:, None]
+        spread = lengths(errors)
     return FoldFit(
-        sum_of_weights, mean, lengths(errors),
+        sum_of_weights, mean, spread,
         np.array([step.converged for step in steps]), stopped,
-        {step.status for step in steps if not step.converged}, kept,
+        {step.status for step in steps if not step.converged},
+        predictions if judge.keep else None,
     )
 
 

@@ -49,8 +49,11 @@ def take_stretches(problem, state, lambdas, limits):
     """One finished step after another, as walk.take_steps has them.
 
     Once there is something difficult, or too many features are in use, the rest of the
-    path is left to that.
+    path is left to that; and so is a coarse path.
     """
+    if is_coarse(problem, lambdas):
+        yield from take_steps(problem, state, lambdas, limits)
+        return
     done, length, spare, objecting = 0, LONGEST, SPARE[0], NOBODY
     while done < lambdas.size:
         few = lambdas[done : done + length]
@@ -79,6 +82,23 @@ def take_stretches(problem, state, lambdas, limits):
         else:
             length = min(length + 1, LONGEST)
     yield from take_steps(problem, state, lambdas[done:], limits)
+
+
+def is_coarse(problem, lambdas):
+    """Whether the strong rule would let in everyone somewhere: one lambda is that far
+    below another.
+
+    A usual walk begins with a few of them there, and with a nonconvex penalty the way
+    depends on who they are.
+    """
+    down = np.append(problem.lambda_max, lambdas[lambdas > 0])
+    cuts = down[1:] + problem.growth * np.diff(np.minimum(down, problem.lambda_max))
+    return not is_lasso(problem) and bool((cuts <= 0).any())
+
+
+def is_lasso(problem):
+    """Whether there is but one solution, whatever the way."""
+    return BY_KIND[problem.penalty.kind].gamma is None
 
 
 def candidates(problem, state, objecting, spare):
@@ -174,7 +194,7 @@ def calls(problem, lambdas):
     With a nonconvex penalty the way may depend on it; a lasso has but one solution.
     """
     cuts = np.full(lambdas.size, np.inf)
-    if BY_KIND[problem.penalty.kind].gamma is not None:
+    if not is_lasso(problem):
         cuts[:-1] = lambdas[1:] + problem.growth * np.diff(lambdas)
     return cuts
 

@@ -314,7 +314,7 @@ MUTANTS = (
     ),
     Mutant(
         "the null error", "cv.py",
-        "center = data.weights @ data.y if path.has_intercept else 0.0",
+        "center = data.weights[live] @ data.y[live] if path.has_intercept else 0.0",
         "center = data.y.mean() if path.has_intercept else 0.0", ERRORS,
     ),
     Mutant(

@@ -668,3 +668,43 @@ def test_nothing_is_explained_of_rows_that_are_their_mean():
     y -= y.mean()
     cv = cv_ncvpath(X, y, folds=[(np.arange(5, 20), np.arange(5))], nlambda=5)
     assert cv.null_error < 1e-20 and "r2" in repr(cv)
+
+
+def test_a_task_that_was_cancelled_is_named(data, labels):
+    class Cancelling(ThreadPoolExecutor):
+        def submit(self, *arguments, **keywords):
+            future = Future()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+
+    with Cancelling(1) as executor, pytest.raises(RuntimeError, match="fold 0 .* canc"):
+        cv_ncvpath(*data, folds=labels, executor=executor, **OPTIONS)
+
+
+@pytest.mark.parametrize("measure, huge", [("mse", 1e160), ("mae", 1e308)])
+@pytest.mark.parametrize("column", [0, None], ids=["X", "y"])
+def test_rows_of_weight_zero_may_be_anything(measure, huge, column):
+    X, y = draw(40, 6)
+    weights, folds = np.ones(40), np.arange(40) % 4
+    weights[5] = 0.0
+    asked = dict(folds=folds, weights=weights, nlambda=6, measure=measure)
+    expected = cv_ncvpath(X, y, **asked)
+    (y if column is None else X[:, column])[5] = huge
+    found = cv_ncvpath(X, y, lambdas=expected.lambdas, **asked)
+    for name in ("cve", "cvse", "null_error", "fold_errors"):
+        np.testing.assert_allclose(
+            getattr(found, name), getattr(expected, name), rtol=1e-12
+        )
+
+
+def test_errors_that_overflow_end_the_curve():
+    X, y = draw(40, 6)
+    X[5, 1] = 1e160
+    folds = [(np.r_[0:5, 6:40], [5])]
+    free = dict(penalty_factor=[1, 1, 1, 1, 1, 1], folds=folds, nlambda=20)
+    with pytest.warns(UserWarning, match=r"of 20 lamb.*\(errors of held-out rows ov"):
+        cv = cv_ncvpath(X, y + 2 * X[:, 0], **free)
+    assert 0 < cv.lambdas.size < 20 and np.isfinite(cv.cve).all()
+    with pytest.raises(FloatingPointError, match="errors of held-out rows overflowed"):
+        cv_ncvpath(X, y, **(free | dict(penalty_factor=[1, 0, 1, 1, 1, 1])))

@@ -497,3 +497,29 @@ def test_chosen_columns_are_a_design_of_their_own():
     same(results[0][0], results[1][0])
     same(results[0][1], results[1][1])
     assert results[0][0].any()
+
+
+def test_a_coarse_grid_is_walked_as_usual(monkeypatch):
+    # Who works first decides on the way there, with a penalty that is not convex.
+    X, y = draw(60, 400, seed=3)
+    kinds = {row.name: row.kind for row in ROWS}
+    mcp, lasso = (
+        SimpleNamespace(penalty=Penalty(kind, 3.0), growth=2.0, lambda_max=1.0)
+        for kind in (kinds["MCP"], kinds["lasso"])
+    )
+    for coarse in ([0.6], [5.0, 0.6, 0.5], [0.9, 0.8, 0.5], [0.9, 0.1, 0.0]):
+        assert stretches.is_coarse(mcp, np.array(coarse))
+        assert not stretches.is_coarse(lasso, np.array(coarse))
+    for fine in ([0.7], [5.0, 0.9, 0.7], [0.9, 0.8, 0.0], [2.0, 1.5]):
+        assert not stretches.is_coarse(mcp, np.array(fine))
+    monkeypatch.setattr(certificates, "SMALL", 0)
+    monkeypatch.setattr(stretches, "FEWEST", 1)
+    walked = []
+    walk_among = stretches.walk_among
+    monkeypatch.setattr(
+        stretches, "walk_among", lambda *a: walked.append(a[3]) or walk_among(*a)
+    )
+    for nlambda in (3, 60):
+        walked.clear()
+        cv_ncvpath(X, y, penalty="MCP", nlambda=nlambda, nfolds=3, random_state=1)
+        assert bool(walked) == (nlambda == 60)
