@@ -147,9 +147,8 @@ class CvNcvPath:
         return {"which": self.index_min if rule == "min" else self.index_1se}
 
     def summary(self) -> "pd.DataFrame":
-        """Both rules: lambda, nonzeros, error, R^2, signal-to-noise ratio and sigma.
-
-        The last two belong to squared errors.
+        """Both rules: index, lambda, nonzeros, error, R^2, and for squared errors
+        signal-to-noise ratio and sigma.
 
         Returns
         -------

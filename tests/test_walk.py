@@ -88,3 +88,34 @@ def test_the_path_stops_inside_a_stretch(monkeypatch):
     sizes = watched(monkeypatch)
     path = ncvpath(X, y, **options)
     assert sum(sizes) == path.lambdas.size  # the first that is too large, not the null
+
+
+def test_what_has_run_away_in_a_stretch_is_taken_back(monkeypatch):
+    X, y = draw(60, 90, seed=5)
+    options = dict(penalty="lasso", nlambda=50, tol=1e-11)
+    expected = ncvpath(X, y, **options)
+    easy_steps, easy_stretch, found = walk.easy_steps, walk.easy_stretch, []
+
+    def fewer(*arguments):
+        # As if the last ten had run away.
+        steps, _ = easy_steps(*arguments)
+        return (steps[:-10], 7) if len(steps) > 10 and not found else (steps, 0)
+
+    def looked_at(problem, state, lambdas, limits):
+        steps, spent = easy_stretch(problem, state, lambdas, limits)
+        if spent:
+            last, design = steps[-1], problem.design
+            np.testing.assert_array_equal(state.beta[last.support], last.beta)
+            assert np.count_nonzero(state.beta) == last.support.size
+            residual = design.residual(problem.response, last.support, last.beta)
+            np.testing.assert_allclose(
+                state.correlation, design.correlate(residual), atol=1e-12
+            )
+            found.append((state.lam, last.lam, spent))
+        return steps, spent
+
+    monkeypatch.setattr(walk, "easy_steps", fewer)
+    monkeypatch.setattr(walk, "easy_stretch", looked_at)
+    path = ncvpath(X, y, **options)
+    assert len(found) == 1 and found[0][0] == found[0][1] and found[0][2] >= 7
+    alike(path, expected)
