@@ -89,7 +89,7 @@ def watch():
 
 X, y = PROBLEMS[{name!r}]()
 few = np.asfortranarray(np.random.default_rng(0).standard_normal((60, 40_000)))
-cv_ncvpath(few, few[:, 0] + few[:, 1], penalty={penalty!r}, nlambda=3, nfolds=3)
+cv_ncvpath(few, few[:, 0] + few[:, 1], penalty={penalty!r}, nlambda=20, nfolds=3)
 del few
 before = anonymous()
 peak, watching = [before], True

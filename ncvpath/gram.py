@@ -20,7 +20,7 @@ SMALLER = (
     "convex=False does without products of columns"
 )
 # Rows of a matrix to begin with; not a power of two, for the sake of caches.
-AMPLE = 1032
+AMPLE = 904
 
 
 class Factor(NamedTuple):
