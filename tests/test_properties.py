@@ -111,6 +111,7 @@ def test_stretches(design, model, n, p, share, nlambda):
         patch.setattr(certificates, "SMALL", 0)
         patch.setattr(stretches, "SHARE", share)
         patch.setattr(stretches, "FEWEST", 1)
+        patch.setattr(stretches, "is_coarse", lambda *_: False)
         patch.setattr("ncvpath.path.take_steps", stretches.take_stretches)
         path = fit(X, y, nlambda=nlambda, lambda_min_ratio=0.05, tol=TOL, **model)
     is_honest(X, y, path, model, TOL)
