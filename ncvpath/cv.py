@@ -147,9 +147,10 @@ def read_arguments(X, y, arguments):
         check_settings(gamma=gamma, alpha=alpha, **asked)
         for gamma, alpha in product(gammas, alphas)
     ]
-    for name, values in (("gamma", gammas), ("alpha", alphas)):
-        if len(set(values)) < len(values):  # checked: they are numbers
-            raise ValueError(f"values of {name} must be distinct; got {brief(values)}")
+    for name, asked_for in (("gamma", gammas), ("alpha", alphas)):
+        values = {getattr(each, name) for each in combinations}  # None: the default
+        if len(values) < len(asked_for):
+            raise ValueError(f"{name} must be distinct values; got {brief(asked_for)}")
     data = check_data(
         X, y, of_the_data["weights"], of_the_data["penalty_factor"],
         combinations[0].intercept, of_the_data["feature_names"],

@@ -644,7 +644,8 @@ def test_a_search_and_an_early_end_are_printed():
 
 @pytest.mark.parametrize("arguments, message", [
     (dict(executor=ThreadPoolExecutor), "executor must be a .*; got <class"),
-    (dict(alpha=[0.5, 0.5]), r"values of alpha must be distinct; got \[0.5, 0.5\]"),
+    (dict(alpha=[0.5, 0.5]), r"alpha must be distinct values; got \[0.5, 0.5\]"),
+    (dict(gamma=[None, 3]), r"gamma must be distinct values; got \[None, 3\]"),
     (dict(lambda_=1), r"did you mean lambdas\?"),
     (dict(folds=["a"] * 442), "folds must be integer labels; got 'a'"),
 ])
@@ -708,3 +709,16 @@ def test_errors_that_overflow_end_the_curve():
     assert 0 < cv.lambdas.size < 20 and np.isfinite(cv.cve).all()
     with pytest.raises(FloatingPointError, match="errors of held-out rows overflowed"):
         cv_ncvpath(X, y, **(free | dict(penalty_factor=[1, 0, 1, 1, 1, 1])))
+
+
+@pytest.mark.parametrize("solver, waits", [("cd", False), ("bcd", True)])
+def test_a_tall_x_without_products_has_walkers_who_share(monkeypatch, solver, waits):
+    monkeypatch.setattr(dense, "ALONE", 1)
+    monkeypatch.setattr(certificates, "SMALL", 0)
+    apart, walkers = [], engines.walkers_at_once
+    monkeypatch.setattr(
+        engines, "walkers_at_once", lambda *a: apart.append(a[2]) or walkers(*a)
+    )
+    X, y = draw(400, 4)
+    cv_ncvpath(X, y, solver=solver, nlambda=5, nfolds=3)
+    assert apart == [not waits]
