@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from scipy.sparse import csc_array
 
+    from .cv_results import CvNcvPath
+
 SPARSE_CELLS = 10_000_000  # coefficient tables above this many cells stay sparse
 NOT_STORED = ("X", "y")  # the user's data: referred to, never copied or stored
 
@@ -356,6 +358,47 @@ class NcvPath:
         if isinstance(criterion, str):
             criterion = criterion.lower()
         return float(choices[one_of("criterion", criterion, choices)]().idxmin())
+
+    def cross_validate(self, X=None, y=None, **arguments) -> "CvNcvPath":
+        """Cross-validate this path: same data, settings and lambdas.
+
+        Parameters
+        ----------
+        X, y
+            Needed only where the path was stored without its data.
+        **arguments
+            Those of `cv_ncvpath`; they go before the path's own. With another penalty,
+            gamma is its default, too.
+
+        Examples
+        --------
+        >>> from ncvpath import load_diabetes, ncvpath
+        >>> X, y = load_diabetes()
+        >>> path = ncvpath(X, y, nlambda=20)
+        >>> cv = path.cross_validate(random_state=1)
+        >>> cv.selected("1se")
+        ['sex', 'bmi', 'bp', 'tc', 'hdl', 'ltg']
+        """
+        from .cv import cv_ncvpath  # the door stands above; see tests/test_layers.py
+
+        X = self.X if X is None else X
+        y = self.y if y is None else y
+        if X is None or y is None:
+            raise ValueError("X and y must be given; this path was stored without them")
+        shape = (len(y),) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
+        if shape and shape[0] != self.n:
+            raise ValueError(f"y must have the path's {self.n} rows; got {shape[0]}")
+        own = self.settings | {
+            "penalty": self.penalty, "gamma": self.gamma, "alpha": self.alpha,
+            "lambdas": self.lambdas, "weights": self.weights, "tol": self.tol,
+            "penalty_factor": self.penalty_factor, "intercept": self.has_intercept,
+            "feature_names": self.feature_names,
+        }
+        if str(arguments.get("penalty", self.penalty)).lower() != self.penalty.lower():
+            del own["gamma"]  # it belongs to the path's own penalty
+        if arguments.keys() & {"nlambda", "lambda_min_ratio"}:
+            del own["lambdas"]  # others were asked for
+        return cv_ncvpath(X, y, **(own | arguments))
 
     # ---- looking --------------------------------------------------------------
 

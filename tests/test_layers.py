@@ -20,6 +20,9 @@ EXCEPTIONS = {
     ("kernels", "numba"), ("axes", "matplotlib"), ("plots", "matplotlib"),
     ("cv_summary", "pandas"),
 }
+# The one import that leads up, when it is needed: a path is asked to cross-validate
+# itself, and should not know how that is done.
+UPWARDS = ("results", "cv")
 
 
 def is_type_checking(node):
@@ -95,6 +98,9 @@ def test_rooms_with_heavy_furniture_are_entered_late():
 def test_there_are_no_cycles(inside_functions):
     graph = {module: imports(module, inside_functions)[1] for module in SOURCES}
     assert set().union(*graph.values()) <= set(SOURCES)
+    below, above = UPWARDS
+    assert (above in graph[below]) == inside_functions
+    graph[below].discard(above)
     order = list(TopologicalSorter(graph).static_order())  # raises CycleError
     assert order.index("checks") < order.index("inputs") < order.index("path")
 
