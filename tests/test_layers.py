@@ -5,62 +5,28 @@ import json
 import subprocess
 import sys
 from graphlib import TopologicalSorter
-from pathlib import Path
 
 import pytest
 from mutants import MUTANTS
 
 import ncvpath
+from vignettes.layers import (
+    FOLDER,
+    SOURCES,
+    UPWARDS,
+    graph_of_modules,
+    graph_of_rooms,
+    imports,
+    levels,
+    room_of,
+)
 
-FOLDER = Path(ncvpath.__file__).parent
-SOURCES = {file.stem: file for file in sorted(FOLDER.glob("*.py"))}
 LATE = {"numba", "pandas", "matplotlib", "scipy", "dask"}  # imported when first needed
-# The rooms that may import one of these at once, because they are entered late.
+# The modules that may import one of these at once, because they are entered late.
 EXCEPTIONS = {
     ("kernels", "numba"), ("axes", "matplotlib"), ("plots", "matplotlib"),
     ("cv_summary", "pandas"),
 }
-# The one import that leads up, when it is needed: a path is asked to cross-validate
-# itself, and should not know how that is done.
-UPWARDS = ("results", "cv")
-
-
-def is_type_checking(node):
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-
-
-def statements(node, inside_functions):
-    """Import statements below a node; those for type checkers do not count."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.Import, ast.ImportFrom)):
-            yield child
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            if not inside_functions:
-                continue
-        if not is_type_checking(child):
-            yield from statements(child, inside_functions)
-
-
-def imports(module, inside_functions=False):
-    """(outside packages, own modules) that a module imports."""
-    outside, own = set(), set()
-    tree = ast.parse(SOURCES[module].read_text())
-    for statement in statements(tree, inside_functions):
-        if isinstance(statement, ast.Import):
-            names = [alias.name for alias in statement.names]
-        elif statement.level == 0:
-            names = [statement.module]
-        else:
-            inside = statement.module
-            own |= {inside} if inside else {alias.name for alias in statement.names}
-            continue
-        for name in names:
-            first, _, rest = name.partition(".")
-            if first == "ncvpath":
-                own.add(rest or "__init__")
-            else:
-                outside.add(first)
-    return outside, own
 
 
 every_module = pytest.mark.parametrize("module", SOURCES)
@@ -75,7 +41,7 @@ def test_heavy_packages_are_imported_when_needed(module):
 @every_module
 def test_numba_lives_in_one_room(module):
     everywhere, _ = imports(module, inside_functions=True)
-    assert ("numba" in everywhere) == (module == "kernels")
+    assert "numba" not in everywhere or room_of(module) == "kernels"
 
 
 @every_module
@@ -84,32 +50,44 @@ def test_only_declared_dependencies_are_imported(module):
     assert imports(module, inside_functions=True)[0] <= declared
 
 
-def test_rooms_with_heavy_furniture_are_entered_late():
-    entered, waiting = set(), {"__init__"}
+def reached_from(module, graph):
+    """All modules that are there once this one is imported."""
+    entered, waiting = set(), {module}
     while waiting:
         module = waiting.pop()
         entered.add(module)
-        waiting |= imports(module)[1] - entered
-    assert entered >= {"path", "results", "inputs"}
+        waiting |= graph[module] - entered
+    return entered
+
+
+def test_rooms_with_heavy_furniture_are_entered_late():
+    entered = reached_from("__init__", graph_of_modules(inside_functions=False))
+    assert entered >= {"path", "cv", "results", "inputs", "solver"}
     assert not entered & {module for module, _ in EXCEPTIONS}
 
 
 @pytest.mark.parametrize("inside_functions", [False, True], ids=["at once", "ever"])
 def test_there_are_no_cycles(inside_functions):
-    graph = {module: imports(module, inside_functions)[1] for module in SOURCES}
-    assert set().union(*graph.values()) <= set(SOURCES)
+    """Neither among modules nor among rooms, but for the one import upwards."""
+    graph = graph_of_modules(inside_functions)
     below, above = UPWARDS
-    assert (above in graph[below]) == inside_functions
-    graph[below].discard(above)
+    led_up = {module for module in SOURCES if room_of(module) == below}
+    found = {module for module in led_up if above in graph[module]}
+    assert len(found) == inside_functions
+    for module in found:
+        graph[module].discard(above)
     order = list(TopologicalSorter(graph).static_order())  # raises CycleError
-    assert order.index("checks") < order.index("inputs") < order.index("path")
+    assert set(order) == set(SOURCES)
+    assert order.index("penalties") < order.index("path") < order.index("cv")
+    height = levels(graph_of_rooms(inside_functions))
+    assert height["kernels"] == 0 < height["matrices"] < height["inputs"]
 
 
 def test_the_reader_of_imports_sees_them():
     assert imports("kernels")[0] >= {"numba", "numpy"}
-    assert "plots" in imports("results", inside_functions=True)[1]
+    assert ("plots", "plot_path") in imports("results", inside_functions=True)[1]
     assert "scipy" in imports("results", inside_functions=True)[0]
-    assert imports("__init__")[1] >= {"path", "results", "datasets"}
+    assert imports("__init__")[1] >= {("path", "ncvpath"), ("cv", "cv_ncvpath")}
 
 
 @every_module
