@@ -12,7 +12,7 @@ from types import ModuleType
 
 import numpy as np
 
-from .loading import compiled_code
+from .compiled import compiled_code
 from .portions import sweep_in_portions
 from .threads import Crew
 

@@ -35,7 +35,7 @@ from types import ModuleType
 
 import numpy as np
 
-from .loading import compiled_code
+from .compiled import compiled_code
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ import threading
 from contextlib import contextmanager
 from importlib import import_module
 
-from .code_cache import forgive, temporary_folder
-
 ONE_AT_A_TIME = threading.RLock()
 
 
@@ -22,29 +20,6 @@ def package(name):
         with ONE_AT_A_TIME, undisturbed():
             return import_module(name)
     return import_module(name)
-
-
-def compiled_code():
-    """The kernels; numba loads here: at the first fit, not at import."""
-    with ONE_AT_A_TIME:
-        if f"{__package__}.kernels" not in sys.modules:
-            with undisturbed():
-                forgive(decorated())
-    from . import kernels
-
-    return kernels
-
-
-def decorated():
-    """The kernels, each with a place on disk for its machine code."""
-    try:
-        from . import kernels
-    except RuntimeError as error:
-        if "cannot cache" not in str(error):
-            raise
-        with temporary_folder():
-            from . import kernels
-    return kernels
 
 
 @contextmanager

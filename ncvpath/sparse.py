@@ -11,7 +11,7 @@ from types import ModuleType
 
 import numpy as np
 
-from .loading import compiled_code
+from .compiled import compiled_code
 from .portions import sweep_in_portions
 from .sparse_inputs import SparseColumns
 from .threads import Crew
