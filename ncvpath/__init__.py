@@ -4,12 +4,12 @@ from .comparison import compare
 from .cv import cv_ncvpath
 from .cv_results import CvNcvPath
 from .datasets import load_diabetes, simulate
-from .environment import show_versions
 from .folds import assign_folds
 from .path import ConvergenceWarning, lambda_max, ncvpath
 from .penalties import penalties
 from .penalty_plot import plot_penalties
 from .results import NcvPath
+from .runtime.environment import show_versions
 from .version import __version__ as __version__
 
 __all__ = [

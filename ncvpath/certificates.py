@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .dense import as_stored
-from .memory import roomy
+from .runtime.memory import roomy
 
 EPS = np.finfo(float).eps
 # Numbers in X below which looking at all of it is cheaper than thinking about it.

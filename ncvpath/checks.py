@@ -23,9 +23,9 @@ from .frames import (
     raw_names,
     refuse_other_columns,
 )
-from .messages import brief, described, first_of_no_number, warn_user
+from .runtime.messages import brief, described, first_of_no_number, warn_user
+from .runtime.threads import Crew
 from .sparse_inputs import frame_columns, is_sparse, is_sparse_frame, sparse_columns
-from .threads import Crew
 
 KINDS_OF_X = (
     "a 2-D numpy or dask array, a scipy.sparse matrix, a pandas DataFrame, a list of "

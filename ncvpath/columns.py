@@ -12,7 +12,7 @@ from numbers import Integral
 import numpy as np
 
 from .dense import dense_matrix
-from .memory import advised
+from .runtime.memory import advised
 
 # Numbers of these types are left as they are: their products are taken in float64 all
 # the same.

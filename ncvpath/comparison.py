@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from .checks import flag
-from .loading import package
-from .messages import brief
 from .results import NcvPath
+from .runtime.loading import package
+from .runtime.messages import brief
 
 MOST = 30  # features in a picture
 MARKERS = "osD^vP*X"

@@ -2,8 +2,8 @@
 
 import sys
 
-from .code_cache import forgive, temporary_folder
-from .loading import ONE_AT_A_TIME, undisturbed
+from .runtime.code_cache import forgive, temporary_folder
+from .runtime.loading import ONE_AT_A_TIME, undisturbed
 
 KERNELS = "ncvpath.kernels"
 

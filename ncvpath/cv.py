@@ -14,12 +14,12 @@ from .engines import FEWER_AT_ONCE, elsewhere, shipped, side_by_side
 from .fold_fits import MEASURES, Judge, lengths
 from .folds import read_folds
 from .inputs import check_data, check_settings, compare_indexes
-from .loading import package
-from .memory import advised
-from .messages import brief, warn_user
 from .path import ConvergenceWarning, ncvpath
-from .progress import Bar
 from .results import NcvPath
+from .runtime.loading import package
+from .runtime.memory import advised
+from .runtime.messages import brief, warn_user
+from .runtime.progress import Bar
 
 # Arguments of ncvpath() that describe the data; the others are settings.
 OF_THE_DATA = ("weights", "penalty_factor", "feature_names")

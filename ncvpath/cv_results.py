@@ -7,9 +7,9 @@ import numpy as np
 
 from . import pickles
 from .checks import one_of
-from .loading import package
 from .printing import counted, picture
 from .results import NcvPath
+from .runtime.loading import package
 from .tables import facts
 
 if TYPE_CHECKING:

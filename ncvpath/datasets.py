@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .inputs import check_random_state, check_simulation
-from .loading import package
+from .runtime.loading import package
 
 if TYPE_CHECKING:
     import pandas as pd

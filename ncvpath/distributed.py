@@ -12,8 +12,8 @@ import numpy as np
 
 from .columns import BLOCK, in_columns, storage_type, unmasked
 from .dense import dense_matrix
-from .memory import advised
-from .threads import Crew
+from .runtime.memory import advised
+from .runtime.threads import Crew
 
 # The share of the cluster's memory that X may take while it is kept there.
 SHARE = 1 / 3

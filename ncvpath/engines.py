@@ -23,12 +23,12 @@ from .design import standardized
 from .fold_fits import all_rows, fit_fold
 from .lockstep import Commons, Companion
 from .matrices import open_matrix
-from .memory import TooLargeError, advised
 from .path import assemble, choose_lambdas, compute
 from .problem import pose
+from .runtime.memory import TooLargeError, advised
+from .runtime.threads import Crew, working
 from .sparse_inputs import SparseColumns
 from .stretches import suits, take_stretches
-from .threads import Crew, working
 from .walk import take_steps, walk
 
 # Memory that the walks of a cross-validation may take together, as a share of X's own.

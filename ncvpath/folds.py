@@ -7,7 +7,7 @@ import numpy as np
 
 from .checks import count, entries, finite, real_array
 from .inputs import check_random_state
-from .messages import brief
+from .runtime.messages import brief
 
 KINDS_OF_FOLDS = (
     "one integer label per row, pairs (train, test) or a scikit-learn splitter"

@@ -21,12 +21,12 @@ from .columns import Columns
 from .distributed import DaskColumns
 from .frames import chosen_columns, column_names, index_of, is_series
 from .inner import INNER
-from .memory import advised
-from .messages import brief, warn_user
 from .mm import MAJORIZING
 from .penalties import PENALTIES, ROWS, Row
+from .runtime.memory import advised
+from .runtime.messages import brief, warn_user
+from .runtime.threads import available_cores
 from .sparse_inputs import SparseColumns, completed
-from .threads import available_cores
 from .working_set import RULES
 
 SOLVERS = (*INNER, *MAJORIZING)

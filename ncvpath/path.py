@@ -7,14 +7,14 @@ from .design import make_design
 from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
 from .matrices import open_matrix
-from .memory import advised
-from .messages import warn_user
 from .mm import MAJORIZING
 from .problem import pose
-from .progress import Bar
 from .results import NcvPath
+from .runtime.memory import advised
+from .runtime.messages import warn_user
+from .runtime.progress import Bar
+from .runtime.threads import working
 from .solver import Work
-from .threads import working
 from .trace import ROUNDS
 from .walk import take_steps, walk
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .loading import package
+from .runtime.loading import package
 
 
 class Penalty(NamedTuple):

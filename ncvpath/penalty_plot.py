@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from .checks import number, one_of
-from .messages import brief
 from .penalties import PENALTIES, ROWS, shaped
+from .runtime.messages import brief
 
 TITLES = {
     "value": "penalty r(|b|)", "slope": "slope r'(|b|)", "threshold": "solution b(z)",

@@ -17,9 +17,9 @@ import numpy as np
 from .cv_results import CvNcvPath
 from .data_files import Roles, Study
 from .delivery import manifest
-from .loading import package
 from .printing import some
 from .results import NcvPath
+from .runtime.loading import package
 
 MOST_ROWS = 30  # of the table of coefficients
 MOST_NAMES = 20  # of a list of columns

@@ -12,9 +12,9 @@ import numpy as np
 from . import criteria, pickles, printing, storage, tables
 from .checks import flag, matrix, number, one_of, one_or_more
 from .inputs import check_response, compare_indexes, match_columns
-from .loading import package
 from .matrices import product
-from .messages import brief
+from .runtime.loading import package
+from .runtime.messages import brief
 
 if TYPE_CHECKING:
     import pandas as pd

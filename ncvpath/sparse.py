@@ -13,8 +13,8 @@ import numpy as np
 
 from .compiled import compiled_code
 from .portions import sweep_in_portions
+from .runtime.threads import Crew
 from .sparse_inputs import SparseColumns
-from .threads import Crew
 
 # Entries in a piece of X that one thread works on at a time.
 PIECE = 1 << 17

@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 
-from .messages import brief
+from .runtime.messages import brief
 from .stored_checks import ARRAYS, FACTS, check_facts, check_fields
 from .version import __version__
 

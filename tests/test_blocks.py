@@ -17,7 +17,7 @@ from ncvpath.checks import matrix
 from ncvpath.columns import Columns
 from ncvpath.design import make_design
 from ncvpath.penalties import ROWS
-from ncvpath.threads import Crew
+from ncvpath.runtime.threads import Crew
 
 
 class Slices:

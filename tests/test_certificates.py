@@ -14,9 +14,9 @@ from ncvpath.fits import Fit
 from ncvpath.gram import GramCache
 from ncvpath.penalties import ROWS
 from ncvpath.problem import null_state
+from ncvpath.runtime.threads import Crew
 from ncvpath.sparse import sparse_matrix
 from ncvpath.sparse_inputs import SparseColumns
-from ncvpath.threads import Crew
 
 
 def collinear(n, p, seed):

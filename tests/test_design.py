@@ -7,7 +7,7 @@ from conftest import draw
 from ncvpath import dense as room
 from ncvpath.dense import dense_matrix
 from ncvpath.design import make_design
-from ncvpath.threads import Crew
+from ncvpath.runtime.threads import Crew
 
 
 def pair(X, weights=None, intercept=True, standardize=True):

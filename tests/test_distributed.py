@@ -16,7 +16,7 @@ from ncvpath.columns import Columns
 from ncvpath.design import make_design
 from ncvpath.distributed import DaskColumns, current_client, kept_there
 from ncvpath.penalties import ROWS
-from ncvpath.threads import Crew
+from ncvpath.runtime.threads import Crew
 
 da = pytest.importorskip("dask.array", reason="needs the extra [dask]")
 distributed = pytest.importorskip("distributed", reason="needs the extra [dask]")

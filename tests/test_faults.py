@@ -11,14 +11,16 @@ import time
 import tracemalloc
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from pkgutil import resolve_name
 
 import numpy as np
 import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_info
 
-from ncvpath import cv_ncvpath, engines, gram, ncvpath, threads
-from ncvpath.threads import Crew, working
+from ncvpath import cv_ncvpath, engines, gram, ncvpath
+from ncvpath.runtime import threads
+from ncvpath.runtime.threads import Crew, working
 from tests.conftest import draw
 
 X, Y = draw(60, 200, seed=5)
@@ -84,14 +86,8 @@ def struck(monkeypatch, place, error, call=1):
 
 def place(path):
     """The owner and the name of ncvpath.<path>."""
-    import importlib
-
-    module, _, rest = path.partition(".")
-    owner = importlib.import_module(f"ncvpath.{module}")
-    *inner, name = rest.split(".")
-    for part in inner:
-        owner = getattr(owner, part)
-    return owner, name
+    owner, _, name = path.rpartition(".")
+    return resolve_name(f"ncvpath.{owner}"), name
 
 
 def fit(X=X, y=Y, **keywords):
@@ -133,8 +129,8 @@ def through_threads(**keywords):
 PHASES = {
     "input checking": ("inputs.check_response", fit, 1),
     "input checking for cv": ("cv.read_folds", validate, 1),
-    "importing BLAS": ("threads._take_control", fit, 1),
-    "letting threads go": ("threads.Crew.close", fit, 1),
+    "importing BLAS": ("runtime.threads._take_control", fit, 1),
+    "letting threads go": ("runtime.threads.Crew.close", fit, 1),
     "opening X": ("path.open_matrix", fit, 1),
     "standardisation": ("dense.DenseMatrix.measure", fit_big, 1),
     "standardisation, sparse": ("sparse.SparseMatrix.measure", fit_sparse, 1),
@@ -149,7 +145,7 @@ PHASES = {
     "the look outside": ("solver.refresh", fit_big, 2),
     "convex_min": ("path.find_convex_min", fit, 1),
     "assembling": ("path.assemble", fit, 1),
-    "progress": ("progress._Line.update", lambda: fit(progress=True), 3),
+    "progress": ("runtime.progress._Line.update", lambda: fit(progress=True), 3),
     "folds together": ("engines.fit_fold", validate, 2),
     "folds together, passes": ("dense.DenseMatrix.correlate", validate_big, 9),
     "folds of a tall X": ("engines.fit_fold", validate_tall, 2),
@@ -339,7 +335,7 @@ def test_a_file_read_by_blocks_survives_an_interrupt(memmap, in_blocks, monkeypa
 
 
 def test_pages_that_are_refused_are_a_memory_error():
-    from ncvpath.memory import roomy
+    from ncvpath.runtime.memory import roomy
 
     with pytest.raises(MemoryError, match="bytes for an array of shape"):
         roomy(1 << 44, 1 << 10)

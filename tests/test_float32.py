@@ -13,7 +13,7 @@ from ncvpath.dense import dense_matrix
 from ncvpath.design import make_design
 from ncvpath.inputs import check_data
 from ncvpath.penalties import ROWS
-from ncvpath.threads import Crew
+from ncvpath.runtime.threads import Crew
 
 TYPES = [np.dtype(kind).name for kind in SHORT]
 

@@ -14,8 +14,8 @@ from ncvpath.checks import matrix
 from ncvpath.dense import dense_matrix
 from ncvpath.design import make_design
 from ncvpath.fold_fits import AllRows
+from ncvpath.runtime.threads import Crew
 from ncvpath.sparse import sparse_matrix
-from ncvpath.threads import Crew
 
 PLAIN = dict(
     n=20, p=10, seed=0, trouble="none", closeness=-1, shift=None, scaled=False, noise=0,

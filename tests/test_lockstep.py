@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ncvpath.lockstep import Commons, Companion
-from ncvpath.threads import Crew
+from ncvpath.runtime.threads import Crew
 
 
 class Counting:

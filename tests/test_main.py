@@ -132,7 +132,8 @@ def test_versions_of_everything_that_is_used_are_shown(capsys):
 
 
 def test_a_package_that_is_missing_is_said_to_be_missing(capsys, monkeypatch):
-    monkeypatch.setattr("ncvpath.environment.PACKAGES", ("ncvpath", "no-such-thing"))
+    packages = ("ncvpath", "no-such-thing")
+    monkeypatch.setattr("ncvpath.runtime.environment.PACKAGES", packages)
     show_versions()
     assert "no-such-thing  not installed" in capsys.readouterr().out
 

@@ -18,7 +18,7 @@ import pytest
 from scipy import sparse
 
 from ncvpath import cv_ncvpath, ncvpath
-from ncvpath.code_cache import forgive, temporary_folder
+from ncvpath.runtime.code_cache import forgive, temporary_folder
 from tests.conftest import draw
 
 ROOT = Path(__file__).parent.parent
@@ -109,7 +109,7 @@ def test_an_interrupt_while_a_package_is_imported_does_not_break_later_calls(
 
 
 def test_interrupts_wait_only_in_the_main_thread_and_only_for_pythons_handler():
-    from ncvpath.loading import undisturbed
+    from ncvpath.runtime.loading import undisturbed
 
     def seen():
         with undisturbed():
@@ -141,7 +141,7 @@ INTERRUPTED = """
                 os.kill(os.getpid(), signal.SIGINT)
         refresh = close = lambda self: None
 
-    sys.modules["ncvpath.progress"]._new_bar = lambda total: Bar()
+    sys.modules["ncvpath.runtime.progress"]._new_bar = lambda total: Bar()
     times = []
     try:
         WHERE
@@ -302,7 +302,7 @@ def test_without_even_that_the_error_says_what_to_set(monkeypatch):
     def refuse(**_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("ncvpath.code_cache.mkdtemp", refuse)
+    monkeypatch.setattr("ncvpath.runtime.code_cache.mkdtemp", refuse)
     with pytest.raises(RuntimeError, match="NUMBA_CACHE_DIR"), temporary_folder():
         pass
 

@@ -8,8 +8,9 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from ncvpath import cv_ncvpath, load_diabetes, ncvpath, progress
-from ncvpath.progress import Bar
+from ncvpath import cv_ncvpath, load_diabetes, ncvpath
+from ncvpath.runtime import progress
+from ncvpath.runtime.progress import Bar
 
 X, Y = load_diabetes()
 

@@ -20,8 +20,8 @@ from ncvpath import sparse as room
 from ncvpath.checks import matrix
 from ncvpath.design import make_design
 from ncvpath.penalties import ROWS
+from ncvpath.runtime.threads import Crew
 from ncvpath.sparse_inputs import SparseColumns
-from ncvpath.threads import Crew
 
 N, P = 90, 60
 FORMATS = ("csc", "csr", "coo", "lil", "dok", "bsr", "dia")

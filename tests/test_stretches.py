@@ -15,7 +15,7 @@ from ncvpath.design import make_design
 from ncvpath.gram import GramCache
 from ncvpath.penalties import ROWS, Penalty
 from ncvpath.problem import null_state
-from ncvpath.threads import Crew
+from ncvpath.runtime.threads import Crew
 
 PENALTIES = [row.name for row in ROWS]
 

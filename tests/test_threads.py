@@ -11,7 +11,7 @@ import scipy.linalg  # noqa: F401  its BLAS is one of those that must be restore
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ncvpath import ncvpath, simulate
-from ncvpath.threads import Crew, available_cores, working
+from ncvpath.runtime.threads import Crew, available_cores, working
 
 N, P = 300, 4000  # large enough for certificates
 X, Y, _ = simulate(N, P, nonzero=20, random_state=9)

@@ -24,9 +24,14 @@ def brief(value):
 def warn_user(message, category=UserWarning):
     """A warning that points at the line which called this package."""
     frame, level = sys._getframe(), 1
-    while frame is not None and frame.f_globals.get("__package__") == __package__:
+    while frame is not None and is_ours(frame.f_globals.get("__package__")):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def is_ours(package):
+    """Whether a package is this one, or a folder of it."""
+    return str(package).partition(".")[0] == __package__.partition(".")[0]
 
 
 def described(x):
