@@ -27,7 +27,7 @@ from .path import assemble, choose_lambdas, compute
 from .problem import pose
 from .runtime.memory import TooLargeError, advised
 from .runtime.threads import Crew, working
-from .sparse_inputs import SparseColumns
+from .sparse import SparseColumns
 from .stretches import suits, take_stretches
 from .walk import take_steps, walk
 

@@ -26,7 +26,8 @@ from .penalties import PENALTIES, ROWS, Row
 from .runtime.memory import advised
 from .runtime.messages import brief, warn_user
 from .runtime.threads import available_cores
-from .sparse_inputs import SparseColumns, completed
+from .sparse import SparseColumns
+from .sparse_inputs import completed
 from .working_set import RULES
 
 SOLVERS = (*INNER, *MAJORIZING)

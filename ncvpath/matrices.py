@@ -7,8 +7,7 @@ from .columns import Columns
 from .dense import dense_matrix
 from .distributed import DaskColumns
 from .runtime.threads import Crew
-from .sparse import sparse_matrix
-from .sparse_inputs import SparseColumns
+from .sparse import SparseColumns, sparse_matrix
 
 # Numbers in X that are sooner converted to float64 than kernels compiled for their
 # type; compiled code takes small float64 problems in its stride (walk.py).

@@ -14,7 +14,6 @@ import numpy as np
 from .compiled import compiled_code
 from .portions import sweep_in_portions
 from .runtime.threads import Crew
-from .sparse_inputs import SparseColumns
 
 # Entries in a piece of X that one thread works on at a time.
 PIECE = 1 << 17
@@ -26,6 +25,30 @@ LARGEST = 1e140
 # a result of its own, and numbers in those results together.
 PARTS = 4
 RESULTS = 1 << 25
+
+
+@dataclass(frozen=True, eq=False)
+class SparseColumns:
+    """A sparse matrix, column after column, rows sorted within each.
+
+    Column j has data[i] in row indices[i], for i from indptr[j] up to indptr[j + 1].
+    """
+
+    data: np.ndarray  # float64
+    indices: np.ndarray  # int32 where n allows, else int64
+    indptr: np.ndarray  # p + 1, int64
+    shape: tuple[int, int]
+
+    @property
+    def arrays(self):
+        """The three arrays."""
+        return self.data, self.indices, self.indptr
+
+    def to_scipy(self, copy=False):
+        """The same for scipy, without a copy of the entries unless asked for."""
+        from scipy.sparse import csc_array
+
+        return csc_array(self.arrays, shape=self.shape, copy=copy)
 
 
 @dataclass(frozen=True)

@@ -6,36 +6,12 @@ pandas frames with sparse columns only. What is CSC with sorted indices and floa
 already is used as it is; all else is converted once.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+
+from .sparse import SparseColumns
 
 SCAN = 1 << 20  # entries looked at together
 COMPRESSED = ("csc", "csr", "bsr")
-
-
-@dataclass(frozen=True, eq=False)
-class SparseColumns:
-    """A sparse matrix, column after column, rows sorted within each.
-
-    Column j has data[i] in row indices[i], for i from indptr[j] up to indptr[j + 1].
-    """
-
-    data: np.ndarray  # float64
-    indices: np.ndarray  # int32 where n allows, else int64
-    indptr: np.ndarray  # p + 1, int64
-    shape: tuple[int, int]
-
-    @property
-    def arrays(self):
-        """The three arrays."""
-        return self.data, self.indices, self.indptr
-
-    def to_scipy(self, copy=False):
-        """The same for scipy, without a copy of the entries unless asked for."""
-        from scipy.sparse import csc_array
-
-        return csc_array(self.arrays, shape=self.shape, copy=copy)
 
 
 def is_sparse(X):

@@ -15,8 +15,7 @@ from ncvpath.gram import GramCache
 from ncvpath.penalties import ROWS
 from ncvpath.problem import null_state
 from ncvpath.runtime.threads import Crew
-from ncvpath.sparse import sparse_matrix
-from ncvpath.sparse_inputs import SparseColumns
+from ncvpath.sparse import SparseColumns, sparse_matrix
 
 
 def collinear(n, p, seed):

@@ -13,8 +13,7 @@ from ncvpath import NcvPath, cv_ncvpath, ncvpath
 from ncvpath.dense import dense_matrix
 from ncvpath.penalties import PENALTIES, shaped
 from ncvpath.runtime.threads import Crew
-from ncvpath.sparse import sparse_matrix
-from ncvpath.sparse_inputs import SparseColumns
+from ncvpath.sparse import SparseColumns, sparse_matrix
 
 LONG = os.environ.get("NCVPATH_LONG") == "1"
 long_only = pytest.mark.skipif(not LONG, reason="slow: set NCVPATH_LONG=1")

@@ -21,7 +21,7 @@ from ncvpath.checks import matrix
 from ncvpath.design import make_design
 from ncvpath.penalties import ROWS
 from ncvpath.runtime.threads import Crew
-from ncvpath.sparse_inputs import SparseColumns
+from ncvpath.sparse import SparseColumns
 
 N, P = 90, 60
 FORMATS = ("csc", "csr", "coo", "lil", "dok", "bsr", "dia")
