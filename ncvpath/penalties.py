@@ -1,7 +1,7 @@
 """The table of penalties: names, limits of gamma, and their mathematics in NumPy.
 
 One row per penalty drives lookup, error messages, tests and documentation. The
-coordinate-wise minimisers are compiled and live in kernels.py under the same codes.
+coordinate-wise minimisers are compiled and live in `kernels` under the same codes.
 """
 
 from collections.abc import Callable

@@ -41,36 +41,36 @@ ERRORS = f"{CV} -k errors_are_means"
 
 MUTANTS = (
     Mutant(
-        "what counts as constant", "kernels.py", "LAST_PLACES = 16 * EPS",
+        "what counts as constant", "kernels/__init__.py", "LAST_PLACES = 16 * EPS",
         "LAST_PLACES = 15 * EPS", "tests/test_found.py -k what_is_constant",
     ),
     Mutant(
-        "the last of many products", "kernels.py",
+        "the last of many products", "kernels/__init__.py",
         "kb, kc, kd = min(k + 1, end), min(k + 2, end), min(k + 3, end)",
         "kb, kc, kd = min(k + 1, end), min(k + 2, end), min(k + 2, end)",
         f"{KERNELS} -k many_dots",
     ),
     Mutant(
-        "ridge in a sweep", "kernels.py",
+        "ridge in a sweep", "kernels/__init__.py",
         "q[j] -= change * (v[j] - row[j])", "q[j] += change * (v[j] - row[j])",
         f"{KERNELS} -k descents_reach",
     ),
     Mutant(
-        "ridge in the working set's gradient", "kernels.py",
+        "ridge in the working set's gradient", "kernels/__init__.py",
         "correlation[j] - l2[k] * b[k]", "correlation[j] + l2[k] * b[k]", FERMAT,
     ),
     Mutant(
-        "ridge in the objective", "kernels.py",
+        "ridge in the objective", "kernels/__init__.py",
         "total += 0.5 * ridge * ridge_factor[j] * b * b",
         "total += ridge * ridge_factor[j] * b * b", FERMAT,
     ),
     Mutant(
-        "ridge in the measured violation", "kernels.py",
+        "ridge in the measured violation", "kernels/__init__.py",
         "        u = correlation[j] - ridge * ridge_factor[j] * beta[j]\n        met",
         "        u = correlation[j]\n        met", f"{SETS} -k survey",
     ),
     Mutant(
-        "FireWorks' step", "kernels.py",
+        "FireWorks' step", "kernels/__init__.py",
         "(l1 - f) / (abs(u) - f)", "(l1 - f) / abs(u)", f"{SETS} -k step",
     ),
     Mutant(
@@ -84,7 +84,7 @@ MUTANTS = (
         "distance = np.where(blocking, 0.0, distance)", f"{SETS} -k length",
     ),
     Mutant(
-        "the certificate's bound", "kernels.py",
+        "the certificate's bound", "kernels/__init__.py",
         "elif not size + slack * length[j] <= l1:", "elif not size <= l1:",
         "tests/test_certificates.py -k bounds_hold",
     ),
@@ -95,12 +95,12 @@ MUTANTS = (
         "tests/test_certificates.py -k bounds_hold",
     ),
     Mutant(
-        "objections behind a stretch", "kernels.py",
+        "objections behind a stretch", "kernels/__init__.py",
         "        if not worst[k] <= tol:", "        if not worst[k] <= 1e3:",
         "tests/test_stretches.py -k fermat",
     ),
     Mutant(
-        "features that a stretch calls", "kernels.py",
+        "features that a stretch calls", "kernels/__init__.py",
         "                return k + 1, CALLED", "                continue",
         "tests/test_stretches.py -k look_back",
     ),
@@ -121,17 +121,17 @@ MUTANTS = (
         f"{PATH} -k exact_rounds",
     ),
     Mutant(
-        "violations outside, on easy stretches", "kernels.py",
+        "violations outside, on easy stretches", "kernels/__init__.py",
         "worst = larger(inside, outside)", "worst = inside",
         "tests/test_fermat.py -k wide",
     ),
     Mutant(
-        "NaN among violations", "kernels.py",
+        "NaN among violations", "kernels/__init__.py",
         "return a if b <= a or a != a else b", "return b if b > a else a",
         f"{KERNELS} -k nan",
     ),
     Mutant(
-        "the strong rule", "kernels.py",
+        "the strong rule", "kernels/__init__.py",
         "cut = alpha * (lambdas[done] + growth * (lambdas[done] - lam))",
         "cut = alpha * (lambdas[done] - growth * (lambdas[done] - lam))",
         f"{SETS} -k strong",
@@ -158,30 +158,30 @@ MUTANTS = (
         f"{PATH} -k null_model",
     ),
     Mutant(
-        "MCP's threshold", "kernels.py",
+        "MCP's threshold", "kernels/__init__.py",
         "return (z - l1) / (v - 1.0 / g)", "return (z - l1) / (v + 1.0 / g)",
         f"{KERNELS} -k threshold",
     ),
     Mutant(
-        "where MCP becomes flat", "kernels.py",
+        "where MCP becomes flat", "kernels/__init__.py",
         "if penalty.kind == MCP and z <= g * l1 * v:",
         "if penalty.kind == MCP and z <= g * l1:", f"{KERNELS} -k threshold",
     ),
     Mutant(
-        "where SCAD bends", "kernels.py",
+        "where SCAD bends", "kernels/__init__.py",
         "z > l1 * (1.0 + v)", "z > l1 * (2.0 + v)", f"{KERNELS} -k threshold",
     ),
     Mutant(
-        "capped's straight piece", "kernels.py",
+        "capped's straight piece", "kernels/__init__.py",
         "near = min(max((z - l1) / v, 0.0), g * l1)", "near = 0.0",
         f"{KERNELS} -k threshold",
     ),
     Mutant(
-        "capped's flat piece", "kernels.py",
+        "capped's flat piece", "kernels/__init__.py",
         "far = max(z / v, g * l1)", "far = g * l1", f"{KERNELS} -k threshold",
     ),
     Mutant(
-        "logsum's root", "kernels.py",
+        "logsum's root", "kernels/__init__.py",
         "return (root - half) / v", "return max(-root - half, 0.0) / v",
         f"{KERNELS} -k threshold",
     ),
@@ -191,18 +191,18 @@ MUTANTS = (
         "tests/test_penalties.py",
     ),
     Mutant(
-        "Newton's curvature", "kernels.py",
+        "Newton's curvature", "kernels/__init__.py",
         "diagonal[k] = v[j] + (0.0 if straight else curvature(penalty, a, l1[j]))",
         "diagonal[k] = v[j] - (0.0 if straight else curvature(penalty, a, l1[j]))",
         f"{NEWTON} -k concave_piece",
     ),
     Mutant(
-        "rows that leave Newton's factor", "kernels.py",
+        "rows that leave Newton's factor", "kernels/__init__.py",
         "left = cosine[k] * left - sine[k] * row[k + 1]",
         "left = cosine[k] * left + sine[k] * row[k + 1]", f"{NEWTON} -k come_and_go",
     ),
     Mutant(
-        "steps that raise the objective", "kernels.py",
+        "steps that raise the objective", "kernels/__init__.py",
         "if rise <= ROUNDING * height and", "if True and", f"{NEWTON} -k too_far",
     ),
     Mutant(
@@ -241,7 +241,7 @@ MUTANTS = (
         "tests/test_design.py -k users",
     ),
     Mutant(
-        "the spread of a column", "kernels.py",
+        "the spread of a column", "kernels/__init__.py",
         "far = (column[i] - mean) / top", "far = column[i] / top",
         "tests/test_design.py",
     ),
@@ -256,12 +256,12 @@ MUTANTS = (
         "tests/test_found.py -k ran_away",
     ),
     Mutant(
-        "steps that overflow", "kernels.py",
+        "steps that overflow", "kernels/__init__.py",
         "longest <= largest / EPS", "longest < np.inf",
         "tests/test_found.py -k without_curvature",
     ),
     Mutant(
-        "steps that seem to lead down", "kernels.py",
+        "steps that seem to lead down", "kernels/__init__.py",
         " and far <= farthest:", ":", "tests/test_newton.py -k digits",
     ),
     Mutant(
@@ -278,13 +278,13 @@ MUTANTS = (
         "return weights / weights.sum()", "return weights", f"{BETWEEN} row_twice",
     ),
     Mutant(
-        "float64 sums of float32 columns", "kernels.py",
+        "float64 sums of float32 columns", "kernels/__init__.py",
         "total += vector[i] * (column[i] - c)",
         "total += np.float32(vector[i] * (column[i] - c))",
         "tests/test_float32.py -k exact_numbers and True",
     ),
     Mutant(
-        "centring in sparse correlations", "kernels.py",
+        "centring in sparse correlations", "kernels/__init__.py",
         "out[m, k] = total - (c - shift) * sums[m]", "out[m, k] = total",
         f"{SPARSE} -k operations",
     ),
@@ -294,12 +294,12 @@ MUTANTS = (
         "out -= 0.0", f"{SPARSE} -k operations",
     ),
     Mutant(
-        "centring in sparse residuals", "kernels.py",
+        "centring in sparse residuals", "kernels/__init__.py",
         "lift += step * (center[j] - shift)", "lift -= step * (center[j] - shift)",
         f"{SPARSE} -k operations",
     ),
     Mutant(
-        "means of folds", "kernels.py",
+        "means of folds", "kernels/__init__.py",
         "shift = -total / left if intercept", "shift = total / left if intercept",
         f"{CV} -k training_rows",
     ),
