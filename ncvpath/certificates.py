@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .dense import as_stored
+from .matrices.dense import as_stored
 from .runtime.memory import roomy
 
 EPS = np.finfo(float).eps

@@ -18,16 +18,16 @@ from typing import NamedTuple
 import numpy as np
 
 from . import certificates
-from .columns import Columns
-from .design import standardized
 from .fold_fits import all_rows, fit_fold
 from .lockstep import Commons, Companion
 from .matrices import open_matrix
+from .matrices.columns import Columns
+from .matrices.design import standardized
+from .matrices.sparse import SparseColumns
 from .path import assemble, choose_lambdas, compute
 from .problem import pose
 from .runtime.memory import TooLargeError, advised
 from .runtime.threads import Crew, working
-from .sparse import SparseColumns
 from .stretches import suits, take_stretches
 from .walk import take_steps, walk
 

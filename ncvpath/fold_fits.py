@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .design import standardized
 from .gram import GramCache
+from .matrices.design import standardized
 from .path import choose_lambdas
 from .problem import pose
 from .walk import walk

@@ -17,16 +17,16 @@ from .checks import (
     real_array,
     vector,
 )
-from .columns import Columns
-from .distributed import DaskColumns
 from .frames import chosen_columns, column_names, index_of, is_series
 from .inner import INNER
+from .matrices.columns import Columns
+from .matrices.distributed import DaskColumns
+from .matrices.sparse import SparseColumns
 from .mm import MAJORIZING
 from .penalties import PENALTIES, ROWS, Row
 from .runtime.memory import advised
 from .runtime.messages import brief, warn_user
 from .runtime.threads import available_cores
-from .sparse import SparseColumns
 from .sparse_inputs import completed
 from .working_set import RULES
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from .convexity import convex_min
-from .design import make_design
 from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
 from .matrices import open_matrix
+from .matrices.design import make_design
 from .mm import MAJORIZING
 from .problem import pose
 from .results import NcvPath

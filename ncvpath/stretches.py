@@ -16,8 +16,8 @@ import numpy as np
 
 from . import certificates
 from .certificates import NOBODY, Certificates, LookBack
-from .dense import DenseMatrix, SomeColumns, as_stored
 from .fits import Anchor, Fit
+from .matrices.dense import DenseMatrix, SomeColumns, as_stored
 from .penalties import BY_KIND
 from .problem import State
 from .solver import fitted, survey

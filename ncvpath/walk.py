@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import mm
-from .dense import as_stored
+from .matrices.dense import as_stored
 from .solver import (
     Limits,
     Status,

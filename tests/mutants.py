@@ -230,12 +230,12 @@ MUTANTS = (
         "settings.dfmax is not None and df >= settings.dfmax", f"{RESULTS} -k dfmax",
     ),
     Mutant(
-        "coefficients on the user's scale", "design.py",
+        "coefficients on the user's scale", "matrices/design.py",
         "coefficients = beta / self.scale[features]",
         "coefficients = beta * self.scale[features]", "tests/test_design.py -k users",
     ),
     Mutant(
-        "the intercept", "design.py",
+        "the intercept", "matrices/design.py",
         "response_mean - self.center[features] @ coefficients",
         "response_mean + self.center[features] @ coefficients",
         "tests/test_design.py -k users",
@@ -289,7 +289,7 @@ MUTANTS = (
         f"{SPARSE} -k operations",
     ),
     Mutant(
-        "centring in sparse products", "sparse.py",
+        "centring in sparse products", "matrices/sparse.py",
         "out -= np.outer(self._left(rows, center), self._left(columns, center))",
         "out -= 0.0", f"{SPARSE} -k operations",
     ),

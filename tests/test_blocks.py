@@ -11,11 +11,12 @@ import oracle
 import pytest
 from conftest import draw
 
-from ncvpath import blocks, columns, cv_ncvpath, matrices, ncvpath
-from ncvpath.blocks import BlockedMatrix
+from ncvpath import cv_ncvpath, matrices, ncvpath
 from ncvpath.checks import matrix
-from ncvpath.columns import Columns
-from ncvpath.design import make_design
+from ncvpath.matrices import blocks, columns
+from ncvpath.matrices.blocks import BlockedMatrix
+from ncvpath.matrices.columns import Columns
+from ncvpath.matrices.design import make_design
 from ncvpath.penalties import ROWS
 from ncvpath.runtime.threads import Crew
 

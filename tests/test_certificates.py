@@ -8,14 +8,14 @@ from scipy import sparse
 from ncvpath import certificates as room
 from ncvpath import kernels, ncvpath
 from ncvpath.certificates import Certificates
-from ncvpath.dense import dense_matrix
-from ncvpath.design import Design, make_design
 from ncvpath.fits import Fit
 from ncvpath.gram import GramCache
+from ncvpath.matrices.dense import dense_matrix
+from ncvpath.matrices.design import Design, make_design
+from ncvpath.matrices.sparse import SparseColumns, sparse_matrix
 from ncvpath.penalties import ROWS
 from ncvpath.problem import null_state
 from ncvpath.runtime.threads import Crew
-from ncvpath.sparse import SparseColumns, sparse_matrix
 
 
 def collinear(n, p, seed):

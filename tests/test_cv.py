@@ -27,13 +27,13 @@ from ncvpath import (
     assign_folds,
     certificates,
     cv_ncvpath,
-    dense,
     engines,
     load_diabetes,
     lockstep,
     ncvpath,
 )
 from ncvpath.cv import warn_if_unconverged
+from ncvpath.matrices import dense
 
 FOLDER = Path(__file__).parent / "reference"
 REFERENCES = sorted(file.stem for file in FOLDER.glob("cv*-gaussian_*.json"))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from conftest import draw
 
-from ncvpath import dense as room
-from ncvpath.dense import dense_matrix
-from ncvpath.design import make_design
+from ncvpath.matrices import dense as room
+from ncvpath.matrices.dense import dense_matrix
+from ncvpath.matrices.design import make_design
 from ncvpath.runtime.threads import Crew
 
 

@@ -10,11 +10,12 @@ import oracle
 import pytest
 from conftest import draw
 
-from ncvpath import blocks, certificates, cv_ncvpath, ncvpath
-from ncvpath.blocks import BlockedMatrix
-from ncvpath.columns import Columns
-from ncvpath.design import make_design
-from ncvpath.distributed import DaskColumns, current_client, kept_there
+from ncvpath import certificates, cv_ncvpath, ncvpath
+from ncvpath.matrices import blocks
+from ncvpath.matrices.blocks import BlockedMatrix
+from ncvpath.matrices.columns import Columns
+from ncvpath.matrices.design import make_design
+from ncvpath.matrices.distributed import DaskColumns, current_client, kept_there
 from ncvpath.penalties import ROWS
 from ncvpath.runtime.threads import Crew
 

@@ -132,12 +132,12 @@ PHASES = {
     "importing BLAS": ("runtime.threads._take_control", fit, 1),
     "letting threads go": ("runtime.threads.Crew.close", fit, 1),
     "opening X": ("path.open_matrix", fit, 1),
-    "standardisation": ("dense.DenseMatrix.measure", fit_big, 1),
-    "standardisation, sparse": ("sparse.SparseMatrix.measure", fit_sparse, 1),
+    "standardisation": ("matrices.dense.DenseMatrix.measure", fit_big, 1),
+    "standardisation, sparse": ("matrices.sparse.SparseMatrix.measure", fit_sparse, 1),
     "the null model": ("path.pose", fit, 1),
     "all products": ("gram.GramCache.learn_all", fit_tall, 1),
-    "a pass over X": ("dense.DenseMatrix.correlate", fit_big, 3),
-    "a pass over sparse X": ("sparse.SparseMatrix.correlate", fit_sparse, 3),
+    "a pass over X": ("matrices.dense.DenseMatrix.correlate", fit_big, 3),
+    "a pass over sparse X": ("matrices.sparse.SparseMatrix.correlate", fit_sparse, 3),
     "a piece of a pass": ("kernels.column_dots", fit_big, 3),
     "products": ("gram.GramCache._learn", fit_big, 2),
     "the inner solve": ("kernels.descend_gram", fit_big, 2),
@@ -147,7 +147,7 @@ PHASES = {
     "assembling": ("path.assemble", fit, 1),
     "progress": ("runtime.progress._Line.update", lambda: fit(progress=True), 3),
     "folds together": ("engines.fit_fold", validate, 2),
-    "folds together, passes": ("dense.DenseMatrix.correlate", validate_big, 9),
+    "folds together, passes": ("matrices.dense.DenseMatrix.correlate", validate_big, 9),
     "folds of a tall X": ("engines.fit_fold", validate_tall, 2),
     "waiting for folds": ("lockstep.wait_for", validate_big, 1),
     "predicting a fold": ("fold_fits.predicted", validate, 1),
@@ -197,7 +197,7 @@ def test_an_interrupted_prediction_leaves_the_path_as_it_was(monkeypatch):
     short = BIG.astype(np.float32)
     path = fit(short, BIG_Y)
     before, answer = bits(path), path.predict(short)
-    where = place("dense.DenseMatrix.predict")
+    where = place("matrices.dense.DenseMatrix.predict")
     with struck(monkeypatch, where, KeyboardInterrupt()):
         with pytest.raises(KeyboardInterrupt):
             path.predict(short)
@@ -300,7 +300,7 @@ class Slices:
 def in_blocks(monkeypatch):
     """Small matrices too are read by blocks."""
     monkeypatch.setattr("ncvpath.matrices.SMALL", 0)
-    monkeypatch.setattr("ncvpath.columns.BLOCK", 1 << 18)
+    monkeypatch.setattr("ncvpath.matrices.columns.BLOCK", 1 << 18)
 
 
 @pytest.mark.parametrize("good", [1, 2, 20])
@@ -314,7 +314,7 @@ def test_a_chunk_that_does_not_fit_says_what_would_help(monkeypatch):
     chunks = dask.from_array(BIG, chunks=(-1, 500))
     before = bits(fit(chunks, BIG_Y))
     for error in (MemoryError, KeyboardInterrupt):
-        where = place("distributed.there_in_columns")
+        where = place("matrices.distributed.there_in_columns")
         with struck(monkeypatch, where, error(), 9), pytest.raises(error) as caught:
             fit(chunks, BIG_Y)
     assert bits(fit(chunks, BIG_Y)) == before
@@ -326,7 +326,7 @@ def test_a_chunk_that_does_not_fit_says_what_would_help(monkeypatch):
 def test_a_file_read_by_blocks_survives_an_interrupt(memmap, in_blocks, monkeypatch):
     before = bits(fit(memmap, BIG_Y))
     for call in (1, 4, 9):
-        where = place("columns.Columns.fetch")
+        where = place("matrices.columns.Columns.fetch")
         with struck(monkeypatch, where, KeyboardInterrupt(), call):
             with pytest.raises(KeyboardInterrupt):
                 fit(memmap, BIG_Y)

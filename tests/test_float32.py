@@ -8,10 +8,10 @@ import pytest
 from conftest import draw
 
 from ncvpath import cv_ncvpath, matrices, ncvpath
-from ncvpath.columns import SHORT
-from ncvpath.dense import dense_matrix
-from ncvpath.design import make_design
 from ncvpath.inputs import check_data
+from ncvpath.matrices.columns import SHORT
+from ncvpath.matrices.dense import dense_matrix
+from ncvpath.matrices.design import make_design
 from ncvpath.penalties import ROWS
 from ncvpath.runtime.threads import Crew
 

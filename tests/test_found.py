@@ -11,11 +11,11 @@ from scipy import sparse
 
 from ncvpath import ConvergenceWarning, assign_folds, cv_ncvpath, ncvpath, solver, walk
 from ncvpath.checks import matrix
-from ncvpath.dense import dense_matrix
-from ncvpath.design import make_design
 from ncvpath.fold_fits import AllRows
+from ncvpath.matrices.dense import dense_matrix
+from ncvpath.matrices.design import make_design
+from ncvpath.matrices.sparse import sparse_matrix
 from ncvpath.runtime.threads import Crew
-from ncvpath.sparse import sparse_matrix
 
 PLAIN = dict(
     n=20, p=10, seed=0, trouble="none", closeness=-1, shift=None, scaled=False, noise=0,
@@ -400,7 +400,7 @@ LARGEST = np.finfo(float).max
 def test_coefficients_that_overflow_in_the_units_of_a_tall_x(of_x, of_y, monkeypatch):
     """Where all products are known nobody saw a residual: they were inf, and called
     converged."""
-    monkeypatch.setattr("ncvpath.dense.ALONE", 100)
+    monkeypatch.setattr("ncvpath.matrices.dense.ALONE", 100)
     monkeypatch.setattr("ncvpath.certificates.SMALL", 0)
     X, y = draw(400, 8)
     X[:, 0] *= of_x
@@ -426,7 +426,7 @@ def test_columns_whose_sums_overflow(kind, column):
 @pytest.mark.parametrize("size", [1e200, 1e-160])
 def test_folds_of_a_tall_x_where_a_column_is_constant(size, monkeypatch):
     """What stood in for its scale met one of all rows, and overflowed."""
-    monkeypatch.setattr("ncvpath.dense.ALONE", 100)
+    monkeypatch.setattr("ncvpath.matrices.dense.ALONE", 100)
     X, y = draw(300, 8)
     labels = assign_folds(300, 3, random_state=0)
     X[:, 0] = np.where(labels == 0, size * X[:, 0], 0)

@@ -10,10 +10,10 @@ from conftest import draw
 from scipy import sparse
 
 from ncvpath import NcvPath, cv_ncvpath, ncvpath
-from ncvpath.dense import dense_matrix
+from ncvpath.matrices.dense import dense_matrix
+from ncvpath.matrices.sparse import SparseColumns, sparse_matrix
 from ncvpath.penalties import PENALTIES, shaped
 from ncvpath.runtime.threads import Crew
-from ncvpath.sparse import SparseColumns, sparse_matrix
 
 LONG = os.environ.get("NCVPATH_LONG") == "1"
 long_only = pytest.mark.skipif(not LONG, reason="slow: set NCVPATH_LONG=1")

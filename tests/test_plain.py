@@ -16,8 +16,9 @@ import pytest
 import scipy.sparse as sp
 from conftest import INTERPRETED, draw
 
-from ncvpath import certificates, cv_ncvpath, dense, kernels, ncvpath, sparse
+from ncvpath import certificates, cv_ncvpath, kernels, ncvpath
 from ncvpath.gram import empty_factor
+from ncvpath.matrices import dense, sparse
 from ncvpath.penalties import ROWS, Penalty
 
 pytestmark = [

@@ -267,7 +267,7 @@ def test_a_cache_of_an_older_source_is_not_used(toy):
 @COMPILED
 def test_every_kernel_forgives():
     script = """
-    from ncvpath.compiled import compiled_code
+    from ncvpath.matrices.compiled import compiled_code
     kernels = compiled_code()
     compiled = [f for f in vars(kernels).values() if hasattr(f, "py_func")]
     print(len(compiled) > 20)
@@ -288,7 +288,7 @@ def test_where_no_cache_can_be_written_a_temporary_folder_serves(tmp_path):
         raise PermissionError(13, "Permission denied")
 
     tempfile.TemporaryFile = refuse
-    from ncvpath.compiled import compiled_code
+    from ncvpath.matrices.compiled import compiled_code
     kernels = compiled_code()
     print(kernels.larger(1.0, 2.0))
     folders = os.listdir(tempfile.gettempdir())

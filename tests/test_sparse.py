@@ -16,12 +16,12 @@ from scipy import sparse
 from ncvpath import certificates as certificates_room
 from ncvpath import cv_ncvpath, lambda_max, ncvpath
 from ncvpath import gram as gram_room
-from ncvpath import sparse as room
 from ncvpath.checks import matrix
-from ncvpath.design import make_design
+from ncvpath.matrices import sparse as room
+from ncvpath.matrices.design import make_design
+from ncvpath.matrices.sparse import SparseColumns
 from ncvpath.penalties import ROWS
 from ncvpath.runtime.threads import Crew
-from ncvpath.sparse import SparseColumns
 
 N, P = 90, 60
 FORMATS = ("csc", "csr", "coo", "lil", "dok", "bsr", "dia")

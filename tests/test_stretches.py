@@ -10,9 +10,9 @@ from scipy import sparse
 
 from ncvpath import assign_folds, certificates, cv_ncvpath, ncvpath, stretches
 from ncvpath.certificates import Certificates
-from ncvpath.dense import dense_matrix
-from ncvpath.design import make_design
 from ncvpath.gram import GramCache
+from ncvpath.matrices.dense import dense_matrix
+from ncvpath.matrices.design import make_design
 from ncvpath.penalties import ROWS, Penalty
 from ncvpath.problem import null_state
 from ncvpath.runtime.threads import Crew

@@ -230,7 +230,7 @@ def test_sweeps_come_in_portions(kind, settings, monkeypatch):
     monkeypatch.setattr("ncvpath.gram.GramCache.suits", lambda self, size: False)
     monkeypatch.setattr("ncvpath.walk.may_be_easy", lambda *_: False)
     path = ncvpath(kind(X), y, nlambda=8, tol=1e-8, **settings)
-    monkeypatch.setattr("ncvpath.portions.PORTION", 0)  # a sweep each
+    monkeypatch.setattr("ncvpath.matrices.portions.PORTION", 0)  # a sweep each
     other = ncvpath(kind(X), y, nlambda=8, tol=1e-8, **settings)
     assert path.n_epochs.sum() > 100
     np.testing.assert_array_equal(other.n_epochs, path.n_epochs)

@@ -11,8 +11,8 @@ from numbers import Integral
 
 import numpy as np
 
+from ..runtime.memory import advised
 from .dense import dense_matrix
-from .runtime.memory import advised
 
 # Numbers of these types are left as they are: their products are taken in float64 all
 # the same.

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from ..runtime.threads import Crew
 from .blocks import BlockedMatrix
 from .columns import Columns
 from .dense import dense_matrix
 from .distributed import DaskColumns
-from .runtime.threads import Crew
 from .sparse import SparseColumns, sparse_matrix
 
 # Numbers in X that are sooner converted to float64 than kernels compiled for their

@@ -11,9 +11,9 @@ from types import ModuleType
 
 import numpy as np
 
+from ..runtime.threads import Crew
 from .compiled import compiled_code
 from .portions import sweep_in_portions
-from .runtime.threads import Crew
 
 # Entries in a piece of X that one thread works on at a time.
 PIECE = 1 << 17

@@ -2,8 +2,8 @@
 
 import sys
 
-from .runtime.code_cache import forgive, temporary_folder
-from .runtime.loading import ONE_AT_A_TIME, undisturbed
+from ..runtime.code_cache import forgive, temporary_folder
+from ..runtime.loading import ONE_AT_A_TIME, undisturbed
 
 KERNELS = "ncvpath.kernels"
 
@@ -14,7 +14,7 @@ def compiled_code():
         if KERNELS not in sys.modules:
             with undisturbed():
                 forgive(decorated())
-    from . import kernels
+    from .. import kernels
 
     return kernels
 
@@ -22,10 +22,10 @@ def compiled_code():
 def decorated():
     """The kernels, each with a place on disk for its machine code."""
     try:
-        from . import kernels
+        from .. import kernels
     except RuntimeError as error:
         if "cannot cache" not in str(error):
             raise
         with temporary_folder():
-            from . import kernels
+            from .. import kernels
     return kernels

@@ -12,9 +12,9 @@ from types import ModuleType
 
 import numpy as np
 
+from ..runtime.threads import Crew
 from .compiled import compiled_code
 from .portions import sweep_in_portions
-from .runtime.threads import Crew
 
 # Numbers in a piece of X that one thread works on at a time: small enough to stay
 # in cache while it is centred, large enough to make the call worth while.

@@ -10,10 +10,10 @@ import sys
 
 import numpy as np
 
+from ..runtime.memory import advised
+from ..runtime.threads import Crew
 from .columns import BLOCK, in_columns, storage_type, unmasked
 from .dense import dense_matrix
-from .runtime.memory import advised
-from .runtime.threads import Crew
 
 # The share of the cluster's memory that X may take while it is kept there.
 SHARE = 1 / 3
