@@ -15,7 +15,7 @@ from .runtime.messages import warn_user
 from .runtime.progress import Bar
 from .runtime.threads import working
 from .solver import Work
-from .trace import ROUNDS
+from .stored_checks import ROUNDS
 from .walk import take_steps, walk
 
 # Settings the path keeps, beside those it has fields for, to be computed again.

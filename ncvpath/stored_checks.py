@@ -6,7 +6,6 @@ import math
 import numpy as np
 
 from .penalties import PENALTIES
-from .trace import ROUNDS
 
 # Arrays and their kinds: floating, integer, boolean.
 ARRAYS = {
@@ -17,6 +16,12 @@ ARRAYS = {
 FACTS = (
     "penalty", "gamma", "alpha", "n", "p", "constant", "status", "stopped",
     "convex_min", "tol", "has_intercept", "settings",
+)
+# What a path keeps of its rounds, if they are recorded: the number of the lambda, that
+# of the round, and what the solver says of it (solver/trace.py).
+ROUNDS = (
+    "which", "round", "seconds", "objective", "violation", "step", "working_set",
+    "distance",
 )
 
 

@@ -19,10 +19,6 @@ class Round(NamedTuple):
     distance: float  # the largest from the residual to the slab of an outsider
 
 
-# What a path keeps of them: the lambda's number, the round's, and all of the above.
-ROUNDS = ("which", "round", *Round._fields)
-
-
 def look_back(problem, state, work):
     """Add a round to the record of this lambda.
 

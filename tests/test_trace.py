@@ -9,6 +9,7 @@ from conftest import draw
 from oracle import Problem
 
 from ncvpath import NcvPath, cv_ncvpath, ncvpath
+from ncvpath.trace import Round
 
 COLUMNS = ["seconds", "objective", "violation", "step", "working_set", "distance"]
 
@@ -25,7 +26,7 @@ def recorded():
 def test_one_row_per_lambda_and_round(recorded):
     _, _, path = recorded
     trace = path.trace
-    assert trace.columns.tolist() == COLUMNS
+    assert trace.columns.tolist() == COLUMNS == list(Round._fields)
     assert trace.index.names == ["lambda", "round"]
     rounds = path.screening["rounds"]
     for lam in path.lambdas:
