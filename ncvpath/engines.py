@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import certificates
 from .fold_fits import all_rows, fit_fold
 from .lockstep import Commons, Companion
 from .matrices import open_matrix
@@ -25,11 +24,12 @@ from .matrices.columns import Columns
 from .matrices.design import standardized
 from .matrices.sparse import SparseColumns
 from .path import assemble, choose_lambdas, compute
-from .problem import pose
 from .runtime.memory import TooLargeError, advised
 from .runtime.threads import Crew, working
-from .stretches import suits, take_stretches
-from .walk import take_steps, walk
+from .solver import certificates
+from .solver.problem import pose
+from .solver.stretches import suits, take_stretches
+from .solver.walk import take_steps, walk
 
 # Memory that the walks of a cross-validation may take together, as a share of X's own.
 MEMORY = 0.4

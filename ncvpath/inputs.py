@@ -18,17 +18,17 @@ from .checks import (
     vector,
 )
 from .frames import chosen_columns, column_names, index_of, is_series
-from .inner import INNER
 from .matrices.columns import Columns
 from .matrices.distributed import DaskColumns
 from .matrices.sparse import SparseColumns
-from .mm import MAJORIZING
 from .penalties import PENALTIES, ROWS, Row
 from .runtime.memory import advised
 from .runtime.messages import brief, warn_user
 from .runtime.threads import available_cores
+from .solver.inner import INNER
+from .solver.mm import MAJORIZING
+from .solver.working_set import RULES
 from .sparse_inputs import completed
-from .working_set import RULES
 
 SOLVERS = (*INNER, *MAJORIZING)
 # What helps where there is no memory for X in the form the kernels read.

@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from .convexity import convex_min
-from .grid import approach, default_ratio, lambda_sequence
 from .inputs import check_data, check_settings
 from .matrices import open_matrix
 from .matrices.design import make_design
-from .mm import MAJORIZING
-from .problem import pose
 from .results import NcvPath
 from .runtime.memory import advised
 from .runtime.messages import warn_user
 from .runtime.progress import Bar
 from .runtime.threads import working
-from .solver import Work
+from .solver.convexity import convex_min
+from .solver.grid import approach, default_ratio, lambda_sequence
+from .solver.mm import MAJORIZING
+from .solver.problem import pose
+from .solver.solver import Work
+from .solver.walk import take_steps, walk
 from .stored_checks import ROUNDS
-from .walk import take_steps, walk
 
 # Settings the path keeps, beside those it has fields for, to be computed again.
 KEPT = (

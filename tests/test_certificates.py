@@ -5,17 +5,17 @@ import pytest
 from conftest import draw
 from scipy import sparse
 
-from ncvpath import certificates as room
 from ncvpath import kernels, ncvpath
-from ncvpath.certificates import Certificates
-from ncvpath.fits import Fit
-from ncvpath.gram import GramCache
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import Design, make_design
 from ncvpath.matrices.sparse import SparseColumns, sparse_matrix
 from ncvpath.penalties import ROWS
-from ncvpath.problem import null_state
 from ncvpath.runtime.threads import Crew
+from ncvpath.solver import certificates as room
+from ncvpath.solver.certificates import Certificates
+from ncvpath.solver.fits import Fit
+from ncvpath.solver.gram import GramCache
+from ncvpath.solver.problem import null_state
 
 
 def collinear(n, p, seed):

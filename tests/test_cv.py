@@ -25,7 +25,6 @@ from ncvpath import (
     ConvergenceWarning,
     NcvPath,
     assign_folds,
-    certificates,
     cv_ncvpath,
     engines,
     load_diabetes,
@@ -34,6 +33,7 @@ from ncvpath import (
 )
 from ncvpath.cv import warn_if_unconverged
 from ncvpath.matrices import dense
+from ncvpath.solver import certificates
 
 FOLDER = Path(__file__).parent / "reference"
 REFERENCES = sorted(file.stem for file in FOLDER.glob("cv*-gaussian_*.json"))

@@ -10,7 +10,7 @@ import oracle
 import pytest
 from conftest import draw
 
-from ncvpath import certificates, cv_ncvpath, ncvpath
+from ncvpath import cv_ncvpath, ncvpath
 from ncvpath.matrices import blocks
 from ncvpath.matrices.blocks import BlockedMatrix
 from ncvpath.matrices.columns import Columns
@@ -18,6 +18,7 @@ from ncvpath.matrices.design import make_design
 from ncvpath.matrices.distributed import DaskColumns, current_client, kept_there
 from ncvpath.penalties import ROWS
 from ncvpath.runtime.threads import Crew
+from ncvpath.solver import certificates
 
 da = pytest.importorskip("dask.array", reason="needs the extra [dask]")
 distributed = pytest.importorskip("distributed", reason="needs the extra [dask]")

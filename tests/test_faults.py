@@ -18,9 +18,10 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_info
 
-from ncvpath import cv_ncvpath, engines, gram, ncvpath
+from ncvpath import cv_ncvpath, engines, ncvpath
 from ncvpath.runtime import threads
 from ncvpath.runtime.threads import Crew, working
+from ncvpath.solver import gram
 from tests.conftest import draw
 
 X, Y = draw(60, 200, seed=5)
@@ -135,14 +136,14 @@ PHASES = {
     "standardisation": ("matrices.dense.DenseMatrix.measure", fit_big, 1),
     "standardisation, sparse": ("matrices.sparse.SparseMatrix.measure", fit_sparse, 1),
     "the null model": ("path.pose", fit, 1),
-    "all products": ("gram.GramCache.learn_all", fit_tall, 1),
+    "all products": ("solver.gram.GramCache.learn_all", fit_tall, 1),
     "a pass over X": ("matrices.dense.DenseMatrix.correlate", fit_big, 3),
     "a pass over sparse X": ("matrices.sparse.SparseMatrix.correlate", fit_sparse, 3),
     "a piece of a pass": ("kernels.column_dots", fit_big, 3),
-    "products": ("gram.GramCache._learn", fit_big, 2),
+    "products": ("solver.gram.GramCache._learn", fit_big, 2),
     "the inner solve": ("kernels.descend_gram", fit_big, 2),
     "walking small problems": ("kernels.walk_down", fit, 1),
-    "the look outside": ("solver.refresh", fit_big, 2),
+    "the look outside": ("solver.solver.refresh", fit_big, 2),
     "convex_min": ("path.find_convex_min", fit, 1),
     "assembling": ("path.assemble", fit, 1),
     "progress": ("runtime.progress._Line.update", lambda: fit(progress=True), 3),

@@ -9,13 +9,14 @@ from conftest import draw
 from judge import is_honest, never_rises, nothing_to_explain
 from scipy import sparse
 
-from ncvpath import ConvergenceWarning, assign_folds, cv_ncvpath, ncvpath, solver, walk
+from ncvpath import ConvergenceWarning, assign_folds, cv_ncvpath, ncvpath
 from ncvpath.checks import matrix
 from ncvpath.fold_fits import AllRows
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design
 from ncvpath.matrices.sparse import sparse_matrix
 from ncvpath.runtime.threads import Crew
+from ncvpath.solver import solver, walk
 
 PLAIN = dict(
     n=20, p=10, seed=0, trouble="none", closeness=-1, shift=None, scaled=False, noise=0,
@@ -142,7 +143,7 @@ def test_what_is_constant_does_not_depend_on_its_mean(kind):
 
 def test_products_of_columns_when_tol_is_near_rounding(monkeypatch):
     """Violations by way of them were 1e-8, of the residual 3e-7; tol is 1e-7."""
-    monkeypatch.setattr("ncvpath.certificates.SMALL", 0)
+    monkeypatch.setattr("ncvpath.solver.certificates.SMALL", 0)
     X, y, model = recipes.problem(
         PLAIN | dict(n=81, p=34, seed=237, trouble="powers", shift=6), FREE | RAW
     )
@@ -401,7 +402,7 @@ def test_coefficients_that_overflow_in_the_units_of_a_tall_x(of_x, of_y, monkeyp
     """Where all products are known nobody saw a residual: they were inf, and called
     converged."""
     monkeypatch.setattr("ncvpath.matrices.dense.ALONE", 100)
-    monkeypatch.setattr("ncvpath.certificates.SMALL", 0)
+    monkeypatch.setattr("ncvpath.solver.certificates.SMALL", 0)
     X, y = draw(400, 8)
     X[:, 0] *= of_x
     y = of_y * (3 * X[:, 0] / of_x + y)

@@ -9,8 +9,8 @@ import pytest
 from conftest import INTERPRETED, draw
 
 from ncvpath import kernels
-from ncvpath.gram import empty_factor
 from ncvpath.penalties import ROWS, Penalty
+from ncvpath.solver.gram import empty_factor
 
 pytestmark = pytest.mark.plain
 every_penalty = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

@@ -51,12 +51,12 @@ def test_only_declared_dependencies_are_imported(module):
 
 
 def reached_from(module, graph):
-    """All modules that are there once this one is imported."""
+    """All modules that are there once this one is imported, with their folders."""
     entered, waiting = set(), {module}
     while waiting:
         module = waiting.pop()
         entered.add(module)
-        waiting |= graph[module] - entered
+        waiting |= (graph[module] | {room_of(module)}) - entered
     return entered
 
 

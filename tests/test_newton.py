@@ -6,8 +6,8 @@ from conftest import draw
 from oracle import Problem
 
 from ncvpath import kernels, lambda_max, ncvpath
-from ncvpath.gram import empty_factor
 from ncvpath.penalties import ROWS, Penalty
+from ncvpath.solver.gram import empty_factor
 
 pytestmark = pytest.mark.plain
 

@@ -5,9 +5,10 @@ import pytest
 from conftest import draw
 from oracle import Problem
 
-from ncvpath import ConvergenceWarning, certificates, lambda_max, ncvpath
-from ncvpath.grid import approach, lambda_sequence
+from ncvpath import ConvergenceWarning, lambda_max, ncvpath
 from ncvpath.penalties import ROWS
+from ncvpath.solver import certificates
+from ncvpath.solver.grid import approach, lambda_sequence
 
 every_penalty = pytest.mark.parametrize("penalty", [row.name for row in ROWS])
 
@@ -248,6 +249,6 @@ def test_numbers_that_overflow_are_an_error_not_a_result(tall):
 
 
 def test_numbers_that_are_none_are_an_error_not_a_result(tall, monkeypatch):
-    monkeypatch.setattr("ncvpath.solver.measure_all", lambda *_: np.nan)
+    monkeypatch.setattr("ncvpath.solver.solver.measure_all", lambda *_: np.nan)
     with pytest.raises(FloatingPointError, match="rescale"):
         ncvpath(*tall, nlambda=5, max_epochs=1)

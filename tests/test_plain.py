@@ -16,10 +16,11 @@ import pytest
 import scipy.sparse as sp
 from conftest import INTERPRETED, draw
 
-from ncvpath import certificates, cv_ncvpath, kernels, ncvpath
-from ncvpath.gram import empty_factor
+from ncvpath import cv_ncvpath, kernels, ncvpath
 from ncvpath.matrices import dense, sparse
 from ncvpath.penalties import ROWS, Penalty
+from ncvpath.solver import certificates
+from ncvpath.solver.gram import empty_factor
 
 pytestmark = [
     pytest.mark.plain, pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")

@@ -18,9 +18,10 @@ from judge import fit, is_honest, never_rises
 from oracle import Problem
 from scipy import sparse
 
-from ncvpath import certificates, cv_ncvpath, stretches
-from ncvpath.inner import INNER
-from ncvpath.mm import MAJORIZING
+from ncvpath import cv_ncvpath
+from ncvpath.solver import certificates, stretches
+from ncvpath.solver.inner import INNER
+from ncvpath.solver.mm import MAJORIZING
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 common = dict(deadline=None, database=None, suppress_health_check=SLOW)

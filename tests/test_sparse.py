@@ -13,15 +13,15 @@ import pytest
 from oracle import Problem
 from scipy import sparse
 
-from ncvpath import certificates as certificates_room
 from ncvpath import cv_ncvpath, lambda_max, ncvpath
-from ncvpath import gram as gram_room
 from ncvpath.checks import matrix
 from ncvpath.matrices import sparse as room
 from ncvpath.matrices.design import make_design
 from ncvpath.matrices.sparse import SparseColumns
 from ncvpath.penalties import ROWS
 from ncvpath.runtime.threads import Crew
+from ncvpath.solver import certificates as certificates_room
+from ncvpath.solver import gram as gram_room
 
 N, P = 90, 60
 FORMATS = ("csc", "csr", "coo", "lil", "dok", "bsr", "dia")
@@ -537,7 +537,8 @@ FITS = """
 import numpy as np
 from scipy import sparse
 from test_sparse import draw_sparse, weights_with_zeros
-from ncvpath import gram, kernels, ncvpath
+from ncvpath import kernels, ncvpath
+from ncvpath.solver import gram
 from ncvpath.penalties import ROWS
 
 X, dense, y = draw_sparse()

@@ -8,14 +8,15 @@ from conftest import draw
 from oracle import Problem
 from scipy import sparse
 
-from ncvpath import assign_folds, certificates, cv_ncvpath, ncvpath, stretches
-from ncvpath.certificates import Certificates
-from ncvpath.gram import GramCache
+from ncvpath import assign_folds, cv_ncvpath, ncvpath
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design
 from ncvpath.penalties import ROWS, Penalty
-from ncvpath.problem import null_state
 from ncvpath.runtime.threads import Crew
+from ncvpath.solver import certificates, stretches
+from ncvpath.solver.certificates import Certificates
+from ncvpath.solver.gram import GramCache
+from ncvpath.solver.problem import null_state
 
 PENALTIES = [row.name for row in ROWS]
 

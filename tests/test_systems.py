@@ -6,12 +6,13 @@ from conftest import draw
 from oracle import Problem
 from scipy import sparse
 
-from ncvpath import cv_ncvpath, kernels, mm, ncvpath
-from ncvpath import inner as inner_module
-from ncvpath.inner import INNER, Restricted
-from ncvpath.mm import MAJORIZING
+from ncvpath import cv_ncvpath, kernels, ncvpath
 from ncvpath.penalties import ROWS, Penalty
-from ncvpath.working_set import RULES, most_violated
+from ncvpath.solver import inner as inner_module
+from ncvpath.solver import mm
+from ncvpath.solver.inner import INNER, Restricted
+from ncvpath.solver.mm import MAJORIZING
+from ncvpath.solver.working_set import RULES, most_violated
 
 SYSTEMS = [(rule, way) for way in INNER for rule in RULES]
 SYSTEMS += [("fireworks", way) for way in MAJORIZING]
@@ -227,8 +228,8 @@ def test_every_step_of_gist_lowers_the_objective(penalty):
 def test_sweeps_come_in_portions(kind, settings, monkeypatch):
     """An interrupt is heard between them; where they are cut changes nothing."""
     X, y = draw(30, 60, seed=3, nonzero=8)
-    monkeypatch.setattr("ncvpath.gram.GramCache.suits", lambda self, size: False)
-    monkeypatch.setattr("ncvpath.walk.may_be_easy", lambda *_: False)
+    monkeypatch.setattr("ncvpath.solver.gram.GramCache.suits", lambda self, size: False)
+    monkeypatch.setattr("ncvpath.solver.walk.may_be_easy", lambda *_: False)
     path = ncvpath(kind(X), y, nlambda=8, tol=1e-8, **settings)
     monkeypatch.setattr("ncvpath.matrices.portions.PORTION", 0)  # a sweep each
     other = ncvpath(kind(X), y, nlambda=8, tol=1e-8, **settings)

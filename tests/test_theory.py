@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from conftest import draw
 
-from ncvpath import kernels, ncvpath, solver
-from ncvpath.inner import INNER
+from ncvpath import kernels, ncvpath
 from ncvpath.penalties import ROWS, Penalty
+from ncvpath.solver import solver
+from ncvpath.solver.inner import INNER
 
 NAMES = [row.name for row in ROWS]
 SEEDS = range(12)

@@ -9,7 +9,7 @@ from conftest import draw
 from oracle import Problem
 
 from ncvpath import NcvPath, cv_ncvpath, ncvpath
-from ncvpath.trace import Round
+from ncvpath.solver.trace import Round
 
 COLUMNS = ["seconds", "objective", "violation", "step", "working_set", "distance"]
 

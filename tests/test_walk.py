@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from conftest import draw
 
-from ncvpath import ncvpath, walk
+from ncvpath import ncvpath
 from ncvpath.penalties import ROWS
+from ncvpath.solver import walk
 
 
 def singly(monkeypatch, *arguments, **options):

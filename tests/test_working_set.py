@@ -6,7 +6,7 @@ from conftest import draw
 
 from ncvpath import kernels, lambda_max, ncvpath
 from ncvpath.penalties import Penalty
-from ncvpath.working_set import default_n_added, first_set, nearest_slabs
+from ncvpath.solver.working_set import default_n_added, first_set, nearest_slabs
 
 pytestmark = pytest.mark.plain
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .penalties import BY_KIND, Penalty, by_name
+from ..penalties import BY_KIND, Penalty, by_name
 from .solver import Status, solve, survey
 
 # The inner solver of each; the paper's, so that only the outer loop differs.

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..matrices.dense import as_stored
 from . import mm
-from .matrices.dense import as_stored
 from .solver import (
     Limits,
     Status,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .penalties import BY_KIND
+from ..penalties import BY_KIND
 
 
 def convex_min(problem, gram, lambdas, supports):

@@ -9,11 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
+from ..matrices.design import Design
+from ..penalties import BY_KIND, MAX_GROWTH, Penalty, shaped
 from .certificates import Certificates
 from .fits import Anchor, Fit
 from .gram import GramCache
-from .matrices.design import Design
-from .penalties import BY_KIND, MAX_GROWTH, Penalty, shaped
 
 # A null gradient below this share of |x_j| times what is subtracted is rounding, not
 # signal.

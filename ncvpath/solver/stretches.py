@@ -14,11 +14,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..matrices.dense import DenseMatrix, SomeColumns, as_stored
+from ..penalties import BY_KIND
 from . import certificates
 from .certificates import NOBODY, Certificates, LookBack
 from .fits import Anchor, Fit
-from .matrices.dense import DenseMatrix, SomeColumns, as_stored
-from .penalties import BY_KIND
 from .problem import State
 from .solver import fitted, survey
 from .walk import is_usual, take_steps

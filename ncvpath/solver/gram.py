@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .runtime.memory import advised, roomy
+from ..runtime.memory import advised, roomy
 
 # Features whose Gram matrix a solver keeps at most, about: 0.8 GB, and as much again
 # for a working set's own matrix and the factor. convex_min may need more.

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .matrices.dense import as_stored
-from .runtime.memory import roomy
+from ..matrices.dense import as_stored
+from ..runtime.memory import roomy
 
 EPS = np.finfo(float).eps
 # Numbers in X below which looking at all of it is cheaper than thinking about it.

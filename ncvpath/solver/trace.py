@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .penalties import BY_KIND
+from ..penalties import BY_KIND
 
 
 class Round(NamedTuple):

@@ -1,0 +1,1 @@
+"""What happens between a posed problem and its coefficients, lambda after lambda."""
