@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .checks import flag
+from .inputs.checks import flag
 from .results import NcvPath
 from .runtime.loading import package
 from .runtime.messages import brief

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import entries, flag, one_of
 from .cv_results import CvNcvPath
 from .engines import FEWER_AT_ONCE, elsewhere, shipped, side_by_side
 from .fold_fits import MEASURES, Judge, lengths
 from .folds import read_folds
-from .inputs import check_data, check_settings, compare_indexes
+from .inputs.checks import entries, flag, one_of
+from .inputs.data import check_data, compare_indexes
+from .inputs.settings import check_settings
 from .matrices.distributed import DaskColumns
 from .path import ConvergenceWarning, ncvpath
 from .results import NcvPath

@@ -15,7 +15,7 @@ from .axes import (
     set_horizontal,
     small,
 )
-from .checks import flag, one_of
+from .inputs.checks import flag, one_of
 from .palette import QUIET, colours, is_dark, tone
 
 KINDS = ("cve", "r2", "scale", "grid")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import pickles
-from .checks import one_of
+from .inputs.checks import one_of
 from .printing import counted, picture
 from .results import NcvPath
 from .runtime.loading import package

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .inputs import check_random_state, check_simulation
+from .inputs.settings import check_random_state, check_simulation
 from .runtime.loading import package
 
 if TYPE_CHECKING:

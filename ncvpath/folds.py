@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import count, entries, finite, real_array
-from .inputs import check_random_state
+from .inputs.checks import count, entries, finite, real_array
+from .inputs.settings import check_random_state
 from .runtime.messages import brief
 
 KINDS_OF_FOLDS = (

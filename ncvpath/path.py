@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from .inputs import check_data, check_settings
+from .inputs.data import check_data
+from .inputs.settings import check_settings
 from .matrices import open_matrix
 from .matrices.design import make_design
 from .results import NcvPath

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .checks import number, one_of
+from .inputs.checks import number, one_of
 from .penalties import PENALTIES, ROWS, shaped
 from .runtime.messages import brief
 

@@ -15,8 +15,8 @@ from .axes import (
     set_horizontal,
     write_names,
 )
-from .checks import count, flag, number, one_of
 from .density import draw_density
+from .inputs.checks import count, flag, number, one_of
 from .palette import LINE, QUIET, REGION, WORDS, colours, tone
 
 MANY = 50  # lines, beyond which those without a name are thin and grey,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import criteria, pickles, printing, storage, tables
-from .checks import flag, matrix, number, one_of, one_or_more
-from .inputs import check_response, compare_indexes, match_columns
+from .inputs.checks import flag, matrix, number, one_of, one_or_more
+from .inputs.data import check_response, compare_indexes, match_columns
 from .matrices import product
 from .runtime.loading import package
 from .runtime.messages import brief

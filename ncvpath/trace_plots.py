@@ -6,7 +6,7 @@ matplotlib comes with `axes`: this room, too, is entered late.
 import numpy as np
 
 from .axes import MaxNLocator, check_axes, new_axes, ticks_on_top
-from .checks import one_of
+from .inputs.checks import one_of
 from .palette import LINE, REGION, colours, tone
 
 AXES = ("round", "seconds")

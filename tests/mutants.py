@@ -275,7 +275,7 @@ MUTANTS = (
         "tests/test_found.py -k claims",
     ),
     Mutant(
-        "weights that sum to one", "inputs.py",
+        "weights that sum to one", "inputs/data.py",
         "return weights / weights.sum()", "return weights", f"{BETWEEN} row_twice",
     ),
     Mutant(

@@ -12,7 +12,7 @@ import pytest
 from conftest import draw
 
 from ncvpath import cv_ncvpath, matrices, ncvpath
-from ncvpath.checks import matrix
+from ncvpath.inputs.checks import matrix
 from ncvpath.matrices import blocks, columns
 from ncvpath.matrices.blocks import BlockedMatrix
 from ncvpath.matrices.columns import Columns

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ncvpath import load_diabetes, ncvpath, penalties, simulate
-from ncvpath.inputs import check_data
+from ncvpath.inputs.data import check_data
 from ncvpath.penalties import ROWS
 
 CORRELATIONS = ("ar1", "block", "none")

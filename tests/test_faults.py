@@ -128,7 +128,7 @@ def through_threads(**keywords):
 
 
 PHASES = {
-    "input checking": ("inputs.check_response", fit, 1),
+    "input checking": ("inputs.data.check_response", fit, 1),
     "input checking for cv": ("cv.read_folds", validate, 1),
     "importing BLAS": ("runtime.threads._take_control", fit, 1),
     "letting threads go": ("runtime.threads.Crew.close", fit, 1),
@@ -278,7 +278,7 @@ def test_a_fold_that_does_not_fit_says_which_and_what_would_help(monkeypatch):
 
 
 def test_a_conversion_that_does_not_fit_says_what_would_help(monkeypatch):
-    with struck(monkeypatch, place("inputs.matrix"), MemoryError()):
+    with struck(monkeypatch, place("inputs.data.matrix"), MemoryError()):
         advice(fit, "Fortran-ordered", "memmap")
 
 

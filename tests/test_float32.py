@@ -8,7 +8,7 @@ import pytest
 from conftest import draw
 
 from ncvpath import cv_ncvpath, matrices, ncvpath
-from ncvpath.inputs import check_data
+from ncvpath.inputs.data import check_data
 from ncvpath.matrices.columns import SHORT
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design

@@ -10,8 +10,8 @@ from judge import is_honest, never_rises, nothing_to_explain
 from scipy import sparse
 
 from ncvpath import ConvergenceWarning, assign_folds, cv_ncvpath, ncvpath
-from ncvpath.checks import matrix
 from ncvpath.fold_fits import AllRows
+from ncvpath.inputs.checks import matrix
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design
 from ncvpath.matrices.sparse import sparse_matrix

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from ncvpath import NcvPath, cv_ncvpath, ncvpath
-from ncvpath.checks import matrix
-from ncvpath.inputs import match_columns
+from ncvpath.inputs.checks import matrix
+from ncvpath.inputs.data import match_columns
 
 N, NAMES = 24, list("abcd")
 RNG = np.random.default_rng(8)

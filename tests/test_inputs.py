@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from ncvpath import lambda_max, ncvpath, simulate
-from ncvpath.inputs import check_data
+from ncvpath.inputs.data import check_data
 from ncvpath.penalties import ROWS
 
 N, P = 24, 4

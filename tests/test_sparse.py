@@ -14,7 +14,7 @@ from oracle import Problem
 from scipy import sparse
 
 from ncvpath import cv_ncvpath, lambda_max, ncvpath
-from ncvpath.checks import matrix
+from ncvpath.inputs.checks import matrix
 from ncvpath.matrices import sparse as room
 from ncvpath.matrices.design import make_design
 from ncvpath.matrices.sparse import SparseColumns
@@ -312,7 +312,7 @@ def test_unsorted_and_repeated_entries_are_put_in_order_on_a_copy(form):
 
 
 def test_the_order_is_seen_across_the_pieces_of_a_scan(monkeypatch):
-    from ncvpath import sparse_inputs
+    from ncvpath.inputs import sparse as sparse_inputs
 
     monkeypatch.setattr(sparse_inputs, "SCAN", 7)
     X, _, _ = draw_sparse()

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from .matrices.columns import SHORT
+from ..matrices.columns import SHORT
 
 
 def is_frame(X):

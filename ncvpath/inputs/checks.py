@@ -6,6 +6,17 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from ..matrices.columns import (
+    Columns,
+    first_not_finite,
+    is_sliceable,
+    mapping,
+    missing_bytes,
+    storage_type,
+)
+from ..matrices.distributed import DaskColumns, is_dask
+from ..runtime.messages import brief, described, first_of_no_number, warn_user
+from ..runtime.threads import Crew
 from .frames import (
     column_names,
     is_frame,
@@ -14,18 +25,7 @@ from .frames import (
     raw_names,
     refuse_other_columns,
 )
-from .matrices.columns import (
-    Columns,
-    first_not_finite,
-    is_sliceable,
-    mapping,
-    missing_bytes,
-    storage_type,
-)
-from .matrices.distributed import DaskColumns, is_dask
-from .runtime.messages import brief, described, first_of_no_number, warn_user
-from .runtime.threads import Crew
-from .sparse_inputs import frame_columns, is_sparse, is_sparse_frame, sparse_columns
+from .sparse import frame_columns, is_sparse, is_sparse_frame, sparse_columns
 
 KINDS_OF_X = (
     "a 2-D numpy or dask array, a scipy.sparse matrix, a pandas DataFrame, a list of "

@@ -8,7 +8,7 @@ already is used as it is; all else is converted once.
 
 import numpy as np
 
-from .matrices.sparse import SparseColumns
+from ..matrices.sparse import SparseColumns
 
 SCAN = 1 << 20  # entries looked at together
 COMPRESSED = ("csc", "csr", "bsr")
