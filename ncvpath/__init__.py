@@ -7,7 +7,7 @@ from .datasets import load_diabetes, simulate
 from .folds import assign_folds
 from .path import ConvergenceWarning, lambda_max, ncvpath
 from .penalties import penalties
-from .penalty_plot import plot_penalties
+from .plots.penalties import plot_penalties
 from .results import NcvPath
 from .runtime.environment import show_versions
 from .version import __version__ as __version__

@@ -264,7 +264,7 @@ class CvNcvPath:
         >>> cv.plot(kind="grid").get_ylabel()
         'gamma'
         """
-        from .cv_plots import plot_cv
+        from .plots.cv import plot_cv
 
         return plot_cv(self, ax=ax, kind=kind, log_lambda=log_lambda)
 

@@ -503,7 +503,7 @@ class NcvPath:
         >>> ax.get_xlabel()
         'lambda (log scale)'
         """
-        from .plots import plot_path
+        from .plots.path import plot_path
 
         return plot_path(self, ax, xvar, log, label, shade, mark, lines)
 
@@ -532,7 +532,7 @@ class NcvPath:
         >>> [line.get_label() for line in ax.lines][:4]
         ['checked', 'certified', 'working set', 'strong']
         """
-        from .screening_plot import plot_screening
+        from .plots.screening import plot_screening
 
         return plot_screening(self, ax)
 
@@ -558,7 +558,7 @@ class NcvPath:
         >>> path.plot_trace().get_xlabel()
         'round'
         """
-        from .trace_plots import plot_trace
+        from .plots.trace import plot_trace
 
         return plot_trace(self, ax, xvar)
 

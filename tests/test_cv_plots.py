@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ncvpath import cv_ncvpath, load_diabetes
-from ncvpath.cv_plots import plot_cv
-from ncvpath.palette import LUMA
+from ncvpath.plots.cv import plot_cv
+from ncvpath.plots.palette import LUMA
 
 CURVES = ("cve", "r2", "scale")
 SIZE = 20

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from ncvpath import density
+from ncvpath.plots import density
 
 
 def counts_one_by_one(share, y, low, high):

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from ncvpath import cv_ncvpath, load_diabetes, ncvpath, simulate
-from ncvpath.palette import BRIGHT, HUES
+from ncvpath.plots.palette import BRIGHT, HUES
 
 FRAME, RESPONSE = load_diabetes()
 XVARS = ("lambda", "norm", "dev")
@@ -505,7 +505,7 @@ def test_everything_can_be_seen_on_dark_axes(how, path, wide):
 @pytest.fixture
 def crowd(monkeypatch):
     """Pictures of more lines than anyone will draw one by one."""
-    monkeypatch.setattr("ncvpath.plots.CROWD", 60)
+    monkeypatch.setattr("ncvpath.plots.path.CROWD", 60)
 
 
 @pytest.mark.parametrize("xvar", XVARS)

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.colors import is_color_like
 
+from ..inputs.checks import count, flag, number, one_of
 from .axes import (
     SAYS,
     check_axes,
@@ -16,7 +17,6 @@ from .axes import (
     write_names,
 )
 from .density import draw_density
-from .inputs.checks import count, flag, number, one_of
 from .palette import LINE, QUIET, REGION, WORDS, colours, tone
 
 MANY = 50  # lines, beyond which those without a name are thin and grey,

@@ -13,8 +13,8 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
+from ..runtime.messages import brief
 from .palette import LINE, WORDS, tone
-from .runtime.messages import brief
 
 SAYS = {
     "lambda": "lambda",

@@ -5,6 +5,7 @@ matplotlib comes with `axes`: this room, too, is entered late.
 
 import numpy as np
 
+from ..inputs.checks import flag, one_of
 from .axes import (
     WIDTH,
     check_axes,
@@ -15,7 +16,6 @@ from .axes import (
     set_horizontal,
     small,
 )
-from .inputs.checks import flag, one_of
 from .palette import QUIET, colours, is_dark, tone
 
 KINDS = ("cve", "r2", "scale", "grid")

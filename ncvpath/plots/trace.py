@@ -5,8 +5,8 @@ matplotlib comes with `axes`: this room, too, is entered late.
 
 import numpy as np
 
+from ..inputs.checks import one_of
 from .axes import MaxNLocator, check_axes, new_axes, ticks_on_top
-from .inputs.checks import one_of
 from .palette import LINE, REGION, colours, tone
 
 AXES = ("round", "seconds")

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .inputs.checks import number, one_of
-from .penalties import PENALTIES, ROWS, shaped
-from .runtime.messages import brief
+from ..inputs.checks import number, one_of
+from ..penalties import PENALTIES, ROWS, shaped
+from ..runtime.messages import brief
 
 TITLES = {
     "value": "penalty r(|b|)", "slope": "slope r'(|b|)", "threshold": "solution b(z)",
