@@ -1,14 +1,13 @@
 """Regularization paths of sparse regression with nonconvex penalties."""
 
-from .comparison import compare
 from .cv import cv_ncvpath
-from .cv_results import CvNcvPath
 from .datasets import load_diabetes, simulate
 from .folds import assign_folds
 from .path import ConvergenceWarning, lambda_max, ncvpath
 from .penalties import penalties
 from .plots.penalties import plot_penalties
-from .results import NcvPath
+from .results import CvNcvPath, NcvPath
+from .results.comparison import compare
 from .runtime.environment import show_versions
 from .version import __version__ as __version__
 

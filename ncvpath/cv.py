@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .cv_results import CvNcvPath
 from .engines import FEWER_AT_ONCE, elsewhere, shipped, side_by_side
 from .fold_fits import MEASURES, Judge, lengths
 from .folds import read_folds
@@ -16,7 +15,7 @@ from .inputs.data import check_data, compare_indexes
 from .inputs.settings import check_settings
 from .matrices.distributed import DaskColumns
 from .path import ConvergenceWarning, ncvpath
-from .results import NcvPath
+from .results import CvNcvPath, NcvPath
 from .runtime.loading import package
 from .runtime.memory import advised
 from .runtime.messages import brief, warn_user

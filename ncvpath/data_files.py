@@ -8,7 +8,7 @@ import zlib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
-from .printing import some
+from .results.printing import some
 from .runtime.loading import package
 
 if TYPE_CHECKING:

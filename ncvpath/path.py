@@ -7,6 +7,7 @@ from .inputs.settings import check_settings
 from .matrices import open_matrix
 from .matrices.design import make_design
 from .results import NcvPath
+from .results.stored_checks import ROUNDS
 from .runtime.memory import advised
 from .runtime.messages import warn_user
 from .runtime.progress import Bar
@@ -17,7 +18,6 @@ from .solver.mm import MAJORIZING
 from .solver.problem import pose
 from .solver.solver import Work
 from .solver.walk import take_steps, walk
-from .stored_checks import ROUNDS
 
 # Settings the path keeps, beside those it has fields for, to be computed again.
 KEPT = (

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from .cv_results import CvNcvPath
 from .data_files import Roles, Study
 from .delivery import manifest
-from .printing import some
-from .results import NcvPath
+from .results import CvNcvPath, NcvPath
+from .results.printing import some
 from .runtime.loading import package
 
 MOST_ROWS = 30  # of the table of coefficients

@@ -328,16 +328,16 @@ MUTANTS = (
         f"{CV} -k two_rules",
     ),
     Mutant(
-        "BIC's log n", "criteria.py",
+        "BIC's log n", "results/criteria.py",
         "return np.log(path.n) * parameters(path)", "return 2 * parameters(path)",
         f"{RESULTS} -k criteria",
     ),
     Mutant(
-        "EBIC's count of models", "criteria.py",
+        "EBIC's count of models", "results/criteria.py",
         "- gammaln(p - df + 1))", "+ gammaln(p - df + 1))", f"{RESULTS} -k criteria",
     ),
     Mutant(
-        "selected() on the log scale", "results.py",
+        "selected() on the log scale", "results/path.py",
         "np.argmin(np.abs(np.log(self.lambdas) - np.log(lam)))",
         "np.argmin(np.abs(self.lambdas - lam))", f"{RESULTS} -k log_scale",
     ),

@@ -289,7 +289,7 @@ def test_the_wide_table_is_coef(path):
 
 def test_a_huge_wide_table_is_sparse_and_holds_the_same(path, monkeypatch):
     dense = path.to_frame()
-    monkeypatch.setattr("ncvpath.results.SPARSE_CELLS", 10)
+    monkeypatch.setattr("ncvpath.results.path.SPARSE_CELLS", 10)
     wide = path.to_frame()
     assert all(isinstance(dtype, pd.SparseDtype) for dtype in wide.dtypes)
     pd.testing.assert_frame_equal(wide.sparse.to_dense(), dense)

@@ -65,7 +65,7 @@ def test_a_file_is_written_whole_or_not_at_all(
     file = tmp_path / "model.npz"
     if earlier is not None:
         file.write_bytes(earlier)
-    monkeypatch.setattr("ncvpath.storage.np.savez_compressed", Failing(error))
+    monkeypatch.setattr("ncvpath.results.storage.np.savez_compressed", Failing(error))
     with pytest.raises(type(error)):
         path.save(file)
     assert list(tmp_path.iterdir()) == ([] if earlier is None else [file])

@@ -3,7 +3,7 @@ it cannot make of them."""
 
 from dataclasses import MISSING, fields
 
-from .version import __version__
+from ..version import __version__
 
 # Pickles did not always say it.
 UNKNOWN = "0.1.0 (an early one)"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .runtime.loading import package
+from ..runtime.loading import package
 
 INTERCEPT = "(Intercept)"
 FACTS = ("penalty", "gamma", "alpha", "n", "p", "tol", "convex_min", "stopped")

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .penalties import PENALTIES
+from ..penalties import PENALTIES
 
 # Arrays and their kinds: floating, integer, boolean.
 ARRAYS = {

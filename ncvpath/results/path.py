@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..inputs.checks import flag, matrix, number, one_of, one_or_more
+from ..inputs.data import check_response, compare_indexes, match_columns
+from ..matrices import product
+from ..runtime.loading import package
+from ..runtime.messages import brief
 from . import criteria, pickles, printing, storage, tables
-from .inputs.checks import flag, matrix, number, one_of, one_or_more
-from .inputs.data import check_response, compare_indexes, match_columns
-from .matrices import product
-from .runtime.loading import package
-from .runtime.messages import brief
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from scipy.sparse import csc_array
 
-    from .cv_results import CvNcvPath
+    from .cv import CvNcvPath
 
 SPARSE_CELLS = 10_000_000  # coefficient tables above this many cells stay sparse
 NOT_STORED = ("X", "y")  # the user's data: referred to, never copied or stored
@@ -379,7 +379,7 @@ class NcvPath:
         >>> cv.selected("1se")
         ['sex', 'bmi', 'bp', 'tc', 'hdl', 'ltg']
         """
-        from .cv import cv_ncvpath  # the door stands above; see tests/test_layers.py
+        from ..cv import cv_ncvpath  # the door stands above; see tests/test_layers.py
 
         X = self.X if X is None else X
         y = self.y if y is None else y
@@ -503,7 +503,7 @@ class NcvPath:
         >>> ax.get_xlabel()
         'lambda (log scale)'
         """
-        from .plots.path import plot_path
+        from ..plots.path import plot_path
 
         return plot_path(self, ax, xvar, log, label, shade, mark, lines)
 
@@ -532,7 +532,7 @@ class NcvPath:
         >>> [line.get_label() for line in ax.lines][:4]
         ['checked', 'certified', 'working set', 'strong']
         """
-        from .plots.screening import plot_screening
+        from ..plots.screening import plot_screening
 
         return plot_screening(self, ax)
 
@@ -558,7 +558,7 @@ class NcvPath:
         >>> path.plot_trace().get_xlabel()
         'round'
         """
-        from .plots.trace import plot_trace
+        from ..plots.trace import plot_trace
 
         return plot_trace(self, ax, xvar)
 

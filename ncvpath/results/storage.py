@@ -15,9 +15,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 
-from .runtime.messages import brief
+from ..runtime.messages import brief
+from ..version import __version__
 from .stored_checks import ARRAYS, FACTS, check_facts, check_fields
-from .version import __version__
 
 FORMAT = 2
 # Bytes of text that the facts may be: a status per lambda, names of constant columns.

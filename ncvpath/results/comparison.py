@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .inputs.checks import flag
-from .results import NcvPath
-from .runtime.loading import package
-from .runtime.messages import brief
+from ..inputs.checks import flag
+from ..runtime.loading import package
+from ..runtime.messages import brief
+from .path import NcvPath
 
 MOST = 30  # features in a picture
 MARKERS = "osD^vP*X"
@@ -56,7 +56,7 @@ def compare(paths, lam=None, ax=None, zeros=True):
     lam = common_lambda(list(labelled.values())) if lam is None else lam
     columns = {label: path.coef(lam=lam) for label, path in labelled.items()}
     if ax is not None:
-        from .plots.axes import check_axes
+        from ..plots.axes import check_axes
 
         check_axes(ax)
         if np.ndim(lam) > 0:
@@ -121,8 +121,8 @@ def common_lambda(paths):
 
 def draw(ax, table):
     """Dots of all paths, one row per feature, the largest on top."""
-    from .plots.axes import shortened
-    from .plots.palette import LINE, REGION, colours, tone
+    from ..plots.axes import shortened
+    from ..plots.palette import LINE, REGION, colours, tone
 
     features = table.drop(index="(Intercept)")
     size = features.abs().max(axis=1)

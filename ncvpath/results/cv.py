@@ -1,0 +1,314 @@
+"""`CvNcvPath`: what cross-validation found, and the questions one asks it."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..inputs.checks import one_of
+from ..runtime.loading import package
+from . import pickles
+from .path import NcvPath
+from .printing import counted, picture
+from .tables import facts
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+RULES = ("min", "1se")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CvNcvPath:
+    """A cross-validated path, as `cv_ncvpath()` returns it; L lambdas.
+
+    Attributes
+    ----------
+    fit : NcvPath
+        The path on all data, for the chosen gamma and alpha.
+    lambdas : np.ndarray
+        (L,) those of `fit` that every fold reached.
+    cve : np.ndarray
+        (L,) mean prediction error over observations.
+    cvse : np.ndarray
+        (L,) its standard error.
+    index_min : int
+        Where cve is smallest.
+    index_1se : int
+        The largest lambda whose cve is within one cvse of the smallest.
+    folds : np.ndarray | None
+        (n,) the fold in which each row was held out; None if not exactly one.
+    fold_errors : np.ndarray
+        folds x L, mean prediction error in each fold; NaN in one without weight.
+    converged : np.ndarray
+        folds x L, whether the fold's fit reached tol.
+    null_error : float
+        The error of predicting the mean of y (0 without intercept).
+    predictions : np.ndarray | None
+        n x L, out-of-fold predictions, if they were to be kept.
+    measure : str
+        "mse" or "mae".
+    grid : pd.DataFrame
+        Errors of every combination: gamma, alpha, lambda, cve, cvse, df.
+
+    Examples
+    --------
+    >>> from ncvpath import cv_ncvpath, load_diabetes
+    >>> X, y = load_diabetes()
+    >>> cv = cv_ncvpath(X, y, nlambda=20, random_state=1)
+    >>> round(cv.lambda_min, 3), round(cv.lambda_1se, 3)
+    (2.464, 5.098)
+    """
+
+    fit: NcvPath
+    lambdas: np.ndarray
+    cve: np.ndarray
+    cvse: np.ndarray
+    index_min: int
+    index_1se: int
+    folds: np.ndarray | None
+    fold_errors: np.ndarray
+    converged: np.ndarray
+    null_error: float
+    predictions: np.ndarray | None
+    measure: str
+    grid: "pd.DataFrame" = field(repr=False)
+
+    @property
+    def gamma(self) -> float | None:
+        """The chosen gamma; None for the lasso."""
+        return self.fit.gamma
+
+    @property
+    def alpha(self) -> float:
+        """The chosen alpha."""
+        return self.fit.alpha
+
+    @property
+    def lambda_min(self) -> float:
+        """The lambda with the smallest error."""
+        return float(self.lambdas[self.index_min])
+
+    @property
+    def lambda_1se(self) -> float:
+        """The largest lambda whose error is within one standard error of that."""
+        return float(self.lambdas[self.index_1se])
+
+    @property
+    def r2(self) -> np.ndarray:
+        """(L,) share of the null error that is explained; may be negative."""
+        with np.errstate(divide="ignore", invalid="ignore"):  # of y that is its mean
+            return 1 - self.cve / self.null_error
+
+    def coef(self, rule="min", lam=None) -> "pd.Series | pd.DataFrame":
+        """Coefficients at "min", at "1se", or at lambdas of your own.
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> X, y = load_diabetes()
+        >>> cv = cv_ncvpath(X, y, nlambda=20, random_state=1)
+        >>> float(cv.coef("1se")["bmi"].round(3))
+        5.986
+        """
+        return self.fit.coef(**self._where(rule, lam))
+
+    def predict(self, X, rule="min", lam=None) -> np.ndarray:
+        """Predictions at "min", at "1se", or at lambdas of your own.
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> X, y = load_diabetes()
+        >>> cv = cv_ncvpath(X, y, nlambda=20, random_state=1)
+        >>> cv.predict(X.head(2)).round(1)
+        array([207.5,  71.5])
+        """
+        return self.fit.predict(X, **self._where(rule, lam))
+
+    def selected(self, rule="min") -> list[str]:
+        """Names of the features used at "min" or "1se".
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> X, y = load_diabetes()
+        >>> cv = cv_ncvpath(X, y, nlambda=20, random_state=1)
+        >>> cv.selected("1se")
+        ['sex', 'bmi', 'bp', 'tc', 'hdl', 'ltg']
+        """
+        return self.fit.selected(**self._where(rule, None))
+
+    def _where(self, rule, lam):
+        if lam is not None:
+            return {"lam": lam}
+        one_of("rule", rule, RULES)
+        return {"which": self.index_min if rule == "min" else self.index_1se}
+
+    def summary(self) -> "pd.DataFrame":
+        """Both rules: index, lambda, nonzeros, error, R^2, and for squared errors
+        signal-to-noise ratio and sigma.
+
+        Returns
+        -------
+        DataFrame
+            Rows "min" and "1se"; printed, it reads as ncvreg's summary. Its `.attrs`
+            say what was fitted.
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> cv = cv_ncvpath(*load_diabetes(), random_state=1)
+        >>> cv.summary()
+        MCP-penalized linear regression with n=442, p=10, gamma=3
+        At minimum cross-validation error (lambda=2.248):
+        --------------------------------------------------------------------
+          Nonzero coefficients: 6
+          Cross-validation error (squared): 3004 (standard error 188.6)
+          R-squared: 0.49
+          Signal-to-noise ratio: 0.97
+          Scale estimate (sigma): 54.81
+        At the largest lambda within one standard error of it (lambda=5.97):
+        --------------------------------------------------------------------
+          Nonzero coefficients: 6
+          Cross-validation error (squared): 3175 (standard error 189.1)
+          R-squared: 0.46
+          Signal-to-noise ratio: 0.87
+          Scale estimate (sigma): 56.35
+        >>> int(cv.summary().loc["1se", "nonzero"])
+        6
+        """
+        pd = package("pandas")
+
+        from .cv_summary import CvSummary
+
+        at = [self.index_min, self.index_1se]
+        r2 = self.r2[at]
+        table = {
+            "index": at,
+            "lambda": self.lambdas[at],
+            "nonzero": self.fit.df[at],
+            "cve": self.cve[at],
+            "cvse": self.cvse[at],
+            "r2": r2,
+        }
+        if self.measure == "mse":
+            with np.errstate(divide="ignore"):  # a perfect fit
+                table["snr"] = r2 / (1 - r2)
+            table["sigma"] = np.sqrt(self.cve[at])
+        found = CvSummary(table, index=pd.Index(RULES, name="rule"))
+        found.attrs = self._facts()
+        return found
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per lambda: cve, cvse, r2, nonzeros; `.attrs` say what was fitted.
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> X, y = load_diabetes()
+        >>> cv = cv_ncvpath(X, y, nlambda=20, random_state=1)
+        >>> cv.to_frame().columns.tolist()
+        ['cve', 'cvse', 'r2', 'df']
+        """
+        pd = package("pandas")
+
+        table = pd.DataFrame(
+            {
+                "cve": self.cve,
+                "cvse": self.cvse,
+                "r2": self.r2,
+                "df": self.fit.df[: self.lambdas.size],
+            },
+            index=pd.Index(self.lambdas, name="lambda"),
+        )
+        table.attrs = self._facts()
+        return table
+
+    def _facts(self):
+        chosen = {"lambda_min": self.lambda_min, "lambda_1se": self.lambda_1se}
+        return facts(self.fit) | {"measure": self.measure} | chosen
+
+    def plot(self, ax=None, kind="cve", log_lambda=True) -> "Axes":
+        """Draw the curve of errors, or the map over gamma and alpha.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+        kind : {"cve", "r2", "scale", "grid"}
+            Prediction error, share of the null error explained, square root of the
+            squared error, or a map of errors: over lambda and whichever of gamma and
+            alpha has several values, or, if both have, the smallest error of each
+            combination.
+        log_lambda : bool
+            Whether lambda is on a log axis; on a map it always is. A log axis leaves
+            out lambda=0.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        See Also
+        --------
+        NcvPath.plot : `cv.fit.plot(mark=cv)` marks both rules on the coefficient paths.
+
+        Examples
+        --------
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> X, y = load_diabetes()
+        >>> cv = cv_ncvpath(X, y, gamma=[2, 3, 5], nlambda=20, random_state=1)
+        >>> cv.plot().get_ylabel()
+        'Mean squared error (CV)'
+        >>> cv.plot(kind="grid").get_ylabel()
+        'gamma'
+        """
+        from ..plots.cv import plot_cv
+
+        return plot_cv(self, ax=ax, kind=kind, log_lambda=log_lambda)
+
+    def __getstate__(self):
+        return pickles.pack(self)
+
+    def __setstate__(self, state):
+        pickles.unpack(self, state)
+
+    def __repr__(self):
+        return cv_text(self)
+
+    def _repr_html_(self):
+        return cv_html(self)
+
+
+def cv_text(cv):
+    """The result as it is printed."""
+    table = cv.summary().drop(columns="index").to_string(float_format="{:.4g}".format)
+    return "\n".join([cv_header(cv), "", table, *cv_notes(cv)])
+
+
+def cv_html(cv):
+    """The same for notebooks, with the picture."""
+    from html import escape
+
+    table = cv.summary().drop(columns="index").to_html(float_format="{:.4g}".format)
+    shown = cv.lambdas.size > 1
+    image = picture(cv, "cross-validation error along the path") if shown else ""
+    words = "".join(f"<p>{escape(note)}</p>" for note in cv_notes(cv))
+    return f"<p>{escape(cv_header(cv))}</p>{table}{words}{image}"
+
+
+def cv_notes(cv):
+    """What the user should know of the path behind it."""
+    return [f"Stopped early: {cv.fit.stopped}."] if cv.fit.stopped else []
+
+
+def cv_header(cv):
+    """One line that says what was cross-validated."""
+    fit = cv.fit
+    head = [f"cross-validated {fit.penalty} path: n={fit.n}, p={fit.p}"]
+    head += [] if cv.gamma is None else [f"gamma={cv.gamma:g}"]
+    searched, size = cv.grid["alpha"].nunique() > 1, cv.lambdas.size
+    head += [] if cv.alpha == 1 and not searched else [f"alpha={cv.alpha:g}"]
+    head += [counted(len(cv.fold_errors), "fold"), counted(size, "lambda")]
+    return ", ".join(head)
