@@ -1,8 +1,8 @@
 """Regularization paths of sparse regression with nonconvex penalties."""
 
+from .crossval.folds import assign_folds
 from .cv import cv_ncvpath
 from .datasets import load_diabetes, simulate
-from .folds import assign_folds
 from .path import ConvergenceWarning, lambda_max, ncvpath
 from .penalties import penalties
 from .plots.penalties import plot_penalties

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .engines import FEWER_AT_ONCE, elsewhere, shipped, side_by_side
-from .fold_fits import MEASURES, Judge, lengths
-from .folds import read_folds
+from .crossval.engines import FEWER_AT_ONCE, elsewhere, shipped, side_by_side
+from .crossval.fold_fits import MEASURES, Judge, lengths
+from .crossval.folds import read_folds
 from .inputs.checks import entries, flag, one_of
 from .inputs.data import check_data, compare_indexes
 from .inputs.settings import check_settings

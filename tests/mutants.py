@@ -305,12 +305,12 @@ MUTANTS = (
         f"{CV} -k training_rows",
     ),
     Mutant(
-        "centring in a fold's products", "fold_fits.py",
+        "centring in a fold's products", "crossval/fold_fits.py",
         "out -= np.outer(shift, shift)", "out += np.outer(shift, shift)",
         f"{CV} -k share_its_products",
     ),
     Mutant(
-        "weights of a fold", "fold_fits.py",
+        "weights of a fold", "crossval/fold_fits.py",
         "    weights /= weights.sum()\n", "", f"{CV} -k training_rows",
     ),
     Mutant(

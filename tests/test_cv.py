@@ -26,11 +26,10 @@ from ncvpath import (
     NcvPath,
     assign_folds,
     cv_ncvpath,
-    engines,
     load_diabetes,
-    lockstep,
     ncvpath,
 )
+from ncvpath.crossval import engines, lockstep
 from ncvpath.cv import warn_if_unconverged
 from ncvpath.matrices import dense
 from ncvpath.solver import certificates

@@ -18,7 +18,8 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_info
 
-from ncvpath import cv_ncvpath, engines, ncvpath
+from ncvpath import cv_ncvpath, ncvpath
+from ncvpath.crossval import engines
 from ncvpath.runtime import threads
 from ncvpath.runtime.threads import Crew, working
 from ncvpath.solver import gram
@@ -147,13 +148,13 @@ PHASES = {
     "convex_min": ("path.find_convex_min", fit, 1),
     "assembling": ("path.assemble", fit, 1),
     "progress": ("runtime.progress._Line.update", lambda: fit(progress=True), 3),
-    "folds together": ("engines.fit_fold", validate, 2),
+    "folds together": ("crossval.engines.fit_fold", validate, 2),
     "folds together, passes": ("matrices.dense.DenseMatrix.correlate", validate_big, 9),
-    "folds of a tall X": ("engines.fit_fold", validate_tall, 2),
-    "waiting for folds": ("lockstep.wait_for", validate_big, 1),
-    "predicting a fold": ("fold_fits.predicted", validate, 1),
-    "thread executor": ("engines.fit_fold", through_threads, 2),
-    "waiting for an executor": ("engines.wait_for", through_threads, 1),
+    "folds of a tall X": ("crossval.engines.fit_fold", validate_tall, 2),
+    "waiting for folds": ("crossval.lockstep.wait_for", validate_big, 1),
+    "predicting a fold": ("crossval.fold_fits.predicted", validate, 1),
+    "thread executor": ("crossval.engines.fit_fold", through_threads, 2),
+    "waiting for an executor": ("crossval.engines.wait_for", through_threads, 1),
     "the curve": ("cv.measured", validate, 1),
 }
 each_phase = pytest.mark.parametrize("phase", PHASES.values(), ids=PHASES.keys())
@@ -273,7 +274,7 @@ def test_a_gram_matrix_that_does_not_fit_says_what_would_help(monkeypatch):
 
 def test_a_fold_that_does_not_fit_says_which_and_what_would_help(monkeypatch):
     for do in (validate_big, through_threads):
-        with struck(monkeypatch, place("engines.fit_fold"), MemoryError(), 2):
+        with struck(monkeypatch, place("crossval.engines.fit_fold"), MemoryError(), 2):
             advice(do, "fold 1 (from 0)", "n_threads", "keep=False")
 
 
@@ -358,7 +359,7 @@ class Slow(Executor):
 
 def test_an_interrupt_takes_back_what_an_executor_has_not_begun(monkeypatch):
     executor = Slow()
-    with struck(monkeypatch, place("engines.wait_for"), KeyboardInterrupt()):
+    with struck(monkeypatch, place("crossval.engines.wait_for"), KeyboardInterrupt()):
         with pytest.raises(KeyboardInterrupt):
             validate(executor=executor)
     assert len(executor.futures) == 3
@@ -370,10 +371,10 @@ def test_an_interrupt_while_x_is_shipped_leaves_no_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(engines.tempfile, "tempdir", str(tmp_path))
     with ProcessPoolExecutor(1) as executor:  # no process starts before a task comes
-        for where in ("engines.written", "engines.wait_for", "engines.compute"):
-            if where == "engines.wait_for":
+        for name in ("written", "wait_for", "compute"):
+            if name == "wait_for":
                 monkeypatch.setattr(executor, "submit", lambda *_: Future())
-            with struck(monkeypatch, place(where), KeyboardInterrupt()):
+            with struck(monkeypatch, (engines, name), KeyboardInterrupt()):
                 with pytest.raises(KeyboardInterrupt):
                     validate(executor=executor)
             assert not list(tmp_path.iterdir())

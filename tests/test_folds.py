@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ncvpath.folds import assign_folds, read_folds
+from ncvpath.crossval.folds import assign_folds, read_folds
 
 N = 12
 LABELS = np.array([2, 0, 1, 1, 0, 2, 2, 0, 1, 1, 0, 2])

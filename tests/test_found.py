@@ -10,7 +10,7 @@ from judge import is_honest, never_rises, nothing_to_explain
 from scipy import sparse
 
 from ncvpath import ConvergenceWarning, assign_folds, cv_ncvpath, ncvpath
-from ncvpath.fold_fits import AllRows
+from ncvpath.crossval.fold_fits import AllRows
 from ncvpath.inputs.checks import matrix
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design

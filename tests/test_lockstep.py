@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from ncvpath.lockstep import Commons, Companion
+from ncvpath.crossval.lockstep import Commons, Companion
 from ncvpath.runtime.threads import Crew
 
 

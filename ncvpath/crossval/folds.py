@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .inputs.checks import count, entries, finite, real_array
-from .inputs.settings import check_random_state
-from .runtime.messages import brief
+from ..inputs.checks import count, entries, finite, real_array
+from ..inputs.settings import check_random_state
+from ..runtime.messages import brief
 
 KINDS_OF_FOLDS = (
     "one integer label per row, pairs (train, test) or a scikit-learn splitter"
@@ -47,7 +47,7 @@ def assign_folds(n, nfolds=10, random_state=None, groups=None) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from ncvpath.folds import assign_folds
+    >>> from ncvpath import assign_folds
     >>> labels = assign_folds(11, nfolds=3, random_state=1)
     >>> np.bincount(labels)
     array([4, 4, 3])

@@ -17,19 +17,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..matrices import open_matrix
+from ..matrices.columns import Columns
+from ..matrices.design import standardized
+from ..matrices.sparse import SparseColumns
+from ..path import assemble, choose_lambdas, compute
+from ..runtime.memory import TooLargeError, advised
+from ..runtime.threads import Crew, working
+from ..solver import certificates
+from ..solver.problem import pose
+from ..solver.stretches import suits, take_stretches
+from ..solver.walk import take_steps, walk
 from .fold_fits import all_rows, fit_fold
 from .lockstep import Commons, Companion
-from .matrices import open_matrix
-from .matrices.columns import Columns
-from .matrices.design import standardized
-from .matrices.sparse import SparseColumns
-from .path import assemble, choose_lambdas, compute
-from .runtime.memory import TooLargeError, advised
-from .runtime.threads import Crew, working
-from .solver import certificates
-from .solver.problem import pose
-from .solver.stretches import suits, take_stretches
-from .solver.walk import take_steps, walk
 
 # Memory that the walks of a cross-validation may take together, as a share of X's own.
 MEMORY = 0.4

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .matrices.design import standardized
-from .path import choose_lambdas
-from .solver.gram import GramCache
-from .solver.problem import pose
-from .solver.walk import walk
+from ..matrices.design import standardized
+from ..path import choose_lambdas
+from ..solver.gram import GramCache
+from ..solver.problem import pose
+from ..solver.walk import walk
 
 # The share of a column's square from which on products are derived, not computed.
 THIN = 0.01
