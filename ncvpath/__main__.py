@@ -5,7 +5,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from .command import PROGRAM, Parser, fit_command
+from .cli.command import PROGRAM, Parser, fit_command
 from .datasets import load_diabetes
 from .path import ncvpath
 

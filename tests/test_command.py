@@ -18,7 +18,7 @@ import pytest
 
 from ncvpath import cv_ncvpath, load_diabetes, ncvpath
 from ncvpath.__main__ import main
-from ncvpath.report import MOST_ROWS
+from ncvpath.cli.report import MOST_ROWS
 
 X, Y = load_diabetes()
 DATA = pd.concat([X, Y], axis=1).iloc[:80]
@@ -250,7 +250,7 @@ def test_missing_rows_are_left_out_on_request():
 
 
 def test_a_huge_table_leaves_out_features_that_never_enter(monkeypatch):
-    monkeypatch.setattr("ncvpath.command.FEW_CELLS", 10)
+    monkeypatch.setattr("ncvpath.cli.command.FEW_CELLS", 10)
     fit("--dfmax", "3")
     table = pd.read_csv("ncvpath-results/coefficients.csv", index_col=0)
     path = ncvpath(DATA[X.columns], DATA["progression"], nlambda=20, dfmax=3)
@@ -442,7 +442,7 @@ def test_a_folder_that_refuses_files_is_one_line(folder, capsys, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("ncvpath.delivery.mkdtemp", refuse)
+    monkeypatch.setattr("ncvpath.cli.delivery.mkdtemp", refuse)
     error = refused(capsys, ["data.csv", "--response", "progression", "--out", "o/p"])
     assert "--out o/p" in error.replace("\\", "/") and "Permission denied" in error
     assert names_in(folder) == ["data.csv"]
@@ -690,7 +690,7 @@ def test_help_has_examples(arguments, capsys):
 
 
 def test_examples_of_the_help_can_be_parsed(capsys):
-    from ncvpath.command import EXAMPLES, fit_parser
+    from ncvpath.cli.command import EXAMPLES, fit_parser
 
     lines = re.findall(r"python -m ncvpath fit (.*)", EXAMPLES)
     assert len(lines) >= 3

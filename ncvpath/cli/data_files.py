@@ -8,8 +8,8 @@ import zlib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
-from .results.printing import some
-from .runtime.loading import package
+from ..results.printing import some
+from ..runtime.loading import package
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ..results import CvNcvPath, NcvPath
+from ..results.printing import some
+from ..runtime.loading import package
 from .data_files import Roles, Study
 from .delivery import manifest
-from .results import CvNcvPath, NcvPath
-from .results.printing import some
-from .runtime.loading import package
 
 MOST_ROWS = 30  # of the table of coefficients
 MOST_NAMES = 20  # of a list of columns

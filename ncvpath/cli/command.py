@@ -6,14 +6,14 @@ import sys
 import warnings
 from pathlib import Path
 
+from ..cv import cv_ncvpath
+from ..path import ConvergenceWarning, ncvpath
+from ..penalties import PENALTIES, ROWS
+from ..runtime.loading import package
 from .as_python import as_python
-from .cv import cv_ncvpath
 from .data_files import Roles, hint, make_study, read_table
 from .delivery import REPORT, delivery, refuse_source
-from .path import ConvergenceWarning, ncvpath
-from .penalties import PENALTIES, ROWS
 from .report import Run, as_html, picture
-from .runtime.loading import package
 
 PROGRAM = "python -m ncvpath"
 FEW_CELLS = 10_000_000  # of coefficients.csv; above, it leaves out features at zero
