@@ -2,12 +2,15 @@
 
 import os
 import signal
+from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
 
 matplotlib.use("Agg")
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 

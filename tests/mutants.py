@@ -31,18 +31,19 @@ class Mutant(NamedTuple):
     tests: str  # arguments of pytest
 
 
-KERNELS, NEWTON = "tests/test_kernels.py", "tests/test_newton.py"
-FERMAT = "tests/test_fermat.py -k tall"
-CV, SPARSE = "tests/test_cv.py", "tests/test_sparse.py"
-PATH, RESULTS = "tests/test_path.py", "tests/test_results.py"
-SETS = "tests/test_working_set.py"
-BETWEEN = "tests/test_equivariance.py -k"
+KERNELS, NEWTON = "tests/kernels/test_kernels.py", "tests/kernels/test_newton.py"
+FERMAT = "tests/claims/test_fermat.py -k tall"
+CV, SPARSE = "tests/crossval/test_cv.py", "tests/matrices/test_sparse.py"
+PATH, RESULTS = "tests/doors/test_path.py", "tests/results/test_results.py"
+SETS = "tests/solver/test_working_set.py"
+DESIGN, FOUND = "tests/matrices/test_design.py", "tests/claims/test_found.py"
+BETWEEN = "tests/claims/test_equivariance.py -k"
 ERRORS = f"{CV} -k errors_are_means"
 
 MUTANTS = (
     Mutant(
         "what counts as constant", "kernels/__init__.py", "LAST_PLACES = 16 * EPS",
-        "LAST_PLACES = 15 * EPS", "tests/test_found.py -k what_is_constant",
+        "LAST_PLACES = 15 * EPS", f"{FOUND} -k what_is_constant",
     ),
     Mutant(
         "the last of many products", "kernels/__init__.py",
@@ -86,34 +87,34 @@ MUTANTS = (
     Mutant(
         "the certificate's bound", "kernels/__init__.py",
         "elif not size + slack * length[j] <= l1:", "elif not size <= l1:",
-        "tests/test_certificates.py -k bounds_hold",
+        "tests/solver/test_certificates.py -k bounds_hold",
     ),
     Mutant(
         "what the references leave", "solver/certificates.py",
         "left = np.sqrt(rest**2 @ self.design.weights) * (1 + self.rounding)",
         "left = 0.5 * np.sqrt(rest**2 @ self.design.weights)",
-        "tests/test_certificates.py -k bounds_hold",
+        "tests/solver/test_certificates.py -k bounds_hold",
     ),
     Mutant(
         "objections behind a stretch", "kernels/__init__.py",
         "        if not worst[k] <= tol:", "        if not worst[k] <= 1e3:",
-        "tests/test_stretches.py -k fermat",
+        "tests/solver/test_stretches.py -k fermat",
     ),
     Mutant(
         "features that a stretch calls", "kernels/__init__.py",
         "                return k + 1, CALLED", "                continue",
-        "tests/test_stretches.py -k look_back",
+        "tests/solver/test_stretches.py -k look_back",
     ),
     Mutant(
         "violations that a stretch reports", "solver/stretches.py",
         "np.maximum(step.violation, worst / problem.g0)", "step.violation",
-        "tests/test_stretches.py -k tolerance",
+        "tests/solver/test_stretches.py -k tolerance",
     ),
     Mutant(
         "products under other numbers", "solver/gram.py",
         "other.features[:known] = place[self.features[:known]]",
         "other.features[:known] = self.features[:known] % place.size",
-        "tests/test_stretches.py -k other_numbers",
+        "tests/solver/test_stretches.py -k other_numbers",
     ),
     Mutant(
         "violations outside the working set", "solver/solver.py",
@@ -123,7 +124,7 @@ MUTANTS = (
     Mutant(
         "violations outside, on easy stretches", "kernels/__init__.py",
         "worst = larger(inside, outside)", "worst = inside",
-        "tests/test_fermat.py -k wide",
+        "tests/claims/test_fermat.py -k wide",
     ),
     Mutant(
         "NaN among violations", "kernels/__init__.py",
@@ -150,7 +151,7 @@ MUTANTS = (
     Mutant(
         "pruning only if asked", "solver/solver.py",
         "if limits.prune and rounds < last:", "if rounds < last:",
-        "tests/test_systems.py -k unless_pruned",
+        "tests/solver/test_systems.py -k unless_pruned",
     ),
     Mutant(
         "unpenalised features and lambda_max", "solver/problem.py",
@@ -188,7 +189,7 @@ MUTANTS = (
     Mutant(
         "logsum's shape", "penalties.py",
         "gamma * response_sd if row.tied_to_y else gamma", "gamma",
-        "tests/test_penalties.py",
+        "tests/doors/test_penalties.py",
     ),
     Mutant(
         "Newton's curvature", "kernels/__init__.py",
@@ -208,13 +209,13 @@ MUTANTS = (
     Mutant(
         "proximal steps that do not descend", "solver/gist.py",
         "gained > slack - 0.5 * SIGMA * t * square and t < RANGE * steepest", "False",
-        "tests/test_systems.py -k gist_lowers",
+        "tests/solver/test_systems.py -k gist_lowers",
     ),
     Mutant(
         "the majorizing lasso", "solver/mm.py",
         "factor[support] = slope(a, l1, problem.penalty.shape) / level",
         "factor[support] = factor[support]",
-        "tests/test_systems.py -k same_objective and prox",
+        "tests/solver/test_systems.py -k same_objective and prox",
     ),
     Mutant(
         "convex_min", "solver/convexity.py", "+= l2 - k", "+= k - l2",
@@ -233,46 +234,46 @@ MUTANTS = (
     Mutant(
         "coefficients on the user's scale", "matrices/design.py",
         "coefficients = beta / self.scale[features]",
-        "coefficients = beta * self.scale[features]", "tests/test_design.py -k users",
+        "coefficients = beta * self.scale[features]", f"{DESIGN} -k users",
     ),
     Mutant(
         "the intercept", "matrices/design.py",
         "response_mean - self.center[features] @ coefficients",
         "response_mean + self.center[features] @ coefficients",
-        "tests/test_design.py -k users",
+        f"{DESIGN} -k users",
     ),
     Mutant(
         "the spread of a column", "kernels/__init__.py",
         "far = (column[i] - mean) / top", "far = column[i] / top",
-        "tests/test_design.py",
+        DESIGN,
     ),
     Mutant(
         "steps that led upwards", "solver/solver.py",
         "fit.beta)) <= highest:", "fit.beta)) < np.inf:",
-        "tests/test_found.py -k upwards",
+        f"{FOUND} -k upwards",
     ),
     Mutant(
         "fits that only rounding made", "solver/solver.py",
         "max(reached, problem.hidden(fit.support, fit.beta))", "reached",
-        "tests/test_found.py -k ran_away",
+        f"{FOUND} -k ran_away",
     ),
     Mutant(
         "steps that overflow", "kernels/__init__.py",
         "longest <= largest / EPS", "longest < np.inf",
-        "tests/test_found.py -k without_curvature",
+        f"{FOUND} -k without_curvature",
     ),
     Mutant(
         "steps that seem to lead down", "kernels/__init__.py",
-        " and far <= farthest:", ":", "tests/test_newton.py -k digits",
+        " and far <= farthest:", ":", "tests/kernels/test_newton.py -k digits",
     ),
     Mutant(
         "products where digits are few", "solver/solver.py",
-        "<= BY_FAR * limits.tol", "< np.inf", "tests/test_found.py -k near_rounding",
+        "<= BY_FAR * limits.tol", "< np.inf", f"{FOUND} -k near_rounding",
     ),
     Mutant(
         "what rounding lets us know", "solver/walk.py",
         "if rounding <= tol:", "if rounding <= 1e9 * tol:",
-        "tests/test_found.py -k claims",
+        f"{FOUND} -k claims",
     ),
     Mutant(
         "weights that sum to one", "inputs/data.py",
@@ -282,7 +283,7 @@ MUTANTS = (
         "float64 sums of float32 columns", "kernels/__init__.py",
         "total += vector[i] * (column[i] - c)",
         "total += np.float32(vector[i] * (column[i] - c))",
-        "tests/test_float32.py -k exact_numbers and True",
+        "tests/claims/test_float32.py -k exact_numbers and True",
     ),
     Mutant(
         "centring in sparse correlations", "kernels/__init__.py",

@@ -379,7 +379,7 @@ class NcvPath:
         >>> cv.selected("1se")
         ['sex', 'bmi', 'bp', 'tc', 'hdl', 'ltg']
         """
-        from ..cv import cv_ncvpath  # the door stands above; see tests/test_layers.py
+        from ..cv import cv_ncvpath  # upwards, the only import that leads there
 
         X = self.X if X is None else X
         y = self.y if y is None else y

@@ -6,11 +6,11 @@ import os
 import pickle
 import stat
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import TESTS
 
 import ncvpath as package
 from ncvpath import CvNcvPath, NcvPath, cv_ncvpath, load_diabetes, ncvpath
@@ -21,7 +21,7 @@ SIZE = 6
 # numpy 1.26.4, scipy 1.11.4 and pandas 2.1.4:
 #     path = ncvpath(X, y, nlambda=10, weights=np.arange(1.0, 443.0))
 #     cv_ncvpath(X, y, nlambda=10, nfolds=3, random_state=1, gamma=[2.0, 3.0])
-OLD = Path(__file__).parent / "data"
+OLD = TESTS / "data"
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from pkgutil import resolve_name
 
 import numpy as np
 import pytest
+from conftest import draw
 from scipy import sparse
 from threadpoolctl import threadpool_info
 
@@ -23,7 +24,6 @@ from ncvpath.crossval import engines
 from ncvpath.runtime import threads
 from ncvpath.runtime.threads import Crew, working
 from ncvpath.solver import gram
-from tests.conftest import draw
 
 X, Y = draw(60, 200, seed=5)
 BIG, BIG_Y = draw(150, 2000, seed=6)  # too large for compiled stretches

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
-ROOT = Path(__file__).parents[1]
 SAME_PATH = """
 import numpy as np, ncvpath
 from ncvpath import ncvpath as fit, cv_ncvpath, penalties
@@ -81,7 +81,7 @@ def run(folder, *arguments):
 def test_the_recipe_names_every_place(copy):
     assert {file for file, _, _ in edits()} == {
         "ncvpath/penalties.py", "ncvpath/kernels/__init__.py", "ncvpath/path.py",
-        "tests/oracle.py", "tests/test_penalties.py",
+        "tests/oracle.py", "tests/doors/test_penalties.py",
     }
 
 
@@ -91,7 +91,7 @@ def test_the_new_penalty_has_the_path_of_its_twin(copy):
 
 
 def test_the_copy_passes_the_tests_of_the_new_penalty(copy):
-    files = ["tests/test_penalties.py", "tests/test_kernels.py"]
+    files = ["tests/doors/test_penalties.py", "tests/kernels/test_kernels.py"]
     printed = run(
         copy, "-m", "pytest", "-p", "no:cacheprovider", "-k", "firm or codes", *files
     )
@@ -102,6 +102,6 @@ def test_the_copy_meets_fermats_conditions(copy):
     wanted = "firm and (tall or scaled) and not nearly"
     printed = run(
         copy, "-m", "pytest", "-p", "no:cacheprovider", "-k", wanted,
-        "tests/test_fermat.py",
+        "tests/claims/test_fermat.py",
     )
     assert int(re.search(r"(\d+) passed", printed)[1]) >= 2

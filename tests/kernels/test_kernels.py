@@ -2,11 +2,10 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import INTERPRETED, draw
+from conftest import INTERPRETED, TESTS, draw
 
 from ncvpath import kernels
 from ncvpath.penalties import ROWS, Penalty
@@ -151,8 +150,8 @@ assert len(jitted) > 10 and not twice, twice
 def test_every_kernel_is_compiled_once():
     """In a process of its own: other tests call kernels with types of their own."""
     run = subprocess.run(
-        [sys.executable, "-c", FITS], cwd=Path(__file__).parent, capture_output=True,
-        text=True, timeout=120,
+        [sys.executable, "-c", FITS], cwd=TESTS, capture_output=True, text=True,
+        timeout=120,
     )
     assert run.returncode == 0, run.stderr
 

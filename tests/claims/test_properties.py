@@ -1,6 +1,6 @@
 """Random problems of every kind, judged by Fermat's conditions in extended precision.
 
-    HYPOTHESIS_PROFILE=long python -m pytest tests/test_properties.py
+    HYPOTHESIS_PROFILE=long python -m pytest tests/claims/test_properties.py
 
 looks at other problems each time, for the better part of an hour. Each failure found
 is a named recipe in test_found.py.

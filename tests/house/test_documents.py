@@ -4,12 +4,11 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
+from conftest import ROOT
 
-ROOT = Path(__file__).parents[1]
 VIGNETTES = sorted((ROOT / "vignettes").glob("*.md"))
 
 

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+from conftest import ROOT
+
 EVERYTHING = """
 import sys
 import matplotlib
@@ -37,10 +39,9 @@ sys.addaudithook(refuse)
 
 def run(code, folder, **variables):
     kept = {k: v for k, v in os.environ.items() if k.startswith(("PATH", "NUMBA_"))}
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code], cwd=folder, timeout=300,
-        env=kept | {"PYTHONPATH": root, "HOME": str(folder)} | variables,
+        env=kept | {"PYTHONPATH": str(ROOT), "HOME": str(folder)} | variables,
         capture_output=True, text=True, encoding="utf-8",
     )
 

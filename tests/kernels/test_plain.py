@@ -9,12 +9,11 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import INTERPRETED, draw
+from conftest import INTERPRETED, TESTS, draw
 
 from ncvpath import cv_ncvpath, kernels, ncvpath
 from ncvpath.matrices import dense, sparse
@@ -173,9 +172,11 @@ def all_numbers():
 def both(tmp_path_factory):
     """The numbers found by plain Python, and by compiled code."""
     file = tmp_path_factory.mktemp("plain") / "numbers.npz"
+    places = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, __file__, str(file)], cwd=Path(__file__).parent, text=True,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, timeout=300,
+        [sys.executable, __file__, str(file)], text=True, capture_output=True,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": places},
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     with np.load(file) as plain:

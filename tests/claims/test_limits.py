@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import draw
+from conftest import TESTS, draw
 from scipy import sparse
 
 from ncvpath import NcvPath, cv_ncvpath, ncvpath
@@ -65,7 +65,7 @@ def test_fits_in_a_row_leave_nothing_behind(tmp_path):
     warm, more = (200, 1000) if LONG else (40, 120)
     done = subprocess.run(
         [sys.executable, "-c", MANY_FITS, str(warm), str(more)],
-        cwd=os.path.dirname(__file__), env=os.environ | {"TMPDIR": str(tmp_path)},
+        cwd=TESTS, env=os.environ | {"TMPDIR": str(tmp_path)},
         capture_output=True, text=True,
     )
     assert done.returncode == 0, done.stderr

@@ -2,15 +2,15 @@
 
 import json
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import TESTS
 from oracle import Problem
 
 from ncvpath import ncvpath
 
-HERE = Path(__file__).parent / "reference"
+HERE = TESTS / "reference"
 NCVREG = sorted(file.stem for file in HERE.glob("ncvreg-*.json"))
 GLMNET = sorted(file.stem for file in HERE.glob("glmnet-*.json"))
 TOL = 1e-9

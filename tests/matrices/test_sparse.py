@@ -5,11 +5,11 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import TESTS
 from oracle import Problem
 from scipy import sparse
 
@@ -534,6 +534,8 @@ def test_pieces_hold_about_as_many_entries_each(small_pieces):
 
 
 FITS = """
+import sys
+sys.path.append("matrices")
 import numpy as np
 from scipy import sparse
 from test_sparse import draw_sparse, weights_with_zeros
@@ -558,8 +560,8 @@ assert kernels.sparse_dots.signatures and not twice, twice
 
 def test_every_kernel_is_compiled_once():
     run = subprocess.run(
-        [sys.executable, "-c", FITS], cwd=Path(__file__).parent, capture_output=True,
-        text=True, timeout=180,
+        [sys.executable, "-c", FITS], cwd=TESTS, capture_output=True, text=True,
+        timeout=180,
     )
     assert run.returncode == 0, run.stderr
 

@@ -15,13 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ROOT, draw
 from scipy import sparse
 
 from ncvpath import cv_ncvpath, ncvpath
 from ncvpath.runtime.code_cache import forgive, temporary_folder
-from tests.conftest import draw
 
-ROOT = Path(__file__).parent.parent
 LONG = pytest.mark.skipif(
     os.environ.get("NCVPATH_LONG") != "1",
     reason="compiles everything anew, which takes a minute: NCVPATH_LONG=1 runs it",

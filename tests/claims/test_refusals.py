@@ -16,11 +16,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import draw
 from scipy import sparse
 
 import ncvpath as package
 from ncvpath import ConvergenceWarning, NcvPath, ncvpath
-from tests.conftest import draw
 
 N, P = 24, 4
 X, Y = draw(N, P, seed=3, nonzero=3)

@@ -5,11 +5,10 @@ Judged in long double, from the coefficients as the user gets them.
 
 import warnings
 from itertools import combinations_with_replacement
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import draw
+from conftest import ROOT, draw
 from oracle import Problem
 
 from ncvpath import load_diabetes, ncvpath
@@ -19,7 +18,7 @@ from ncvpath.solver.solver import Status
 
 NAMES = [row.name for row in ROWS]
 SOLVERS = ("cd", "bcd", "gist", "mm-cd", "mm-prox")
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "dense"
+SHARED = ROOT.parent / "shared" / "data" / "dense"
 CLAIMS = {Status.CONVERGED.value, Status.ITSELF.value, Status.ONE_OF_MANY.value}
 EXCUSES = {status.value for status in Status} - CLAIMS
 # What the problem is; all other arguments say how it is solved.

@@ -12,13 +12,12 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from multiprocessing import get_context
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import draw
+from conftest import TESTS, draw
 from scipy import sparse
 
 from ncvpath import (
@@ -34,7 +33,7 @@ from ncvpath.cv import warn_if_unconverged
 from ncvpath.matrices import dense
 from ncvpath.solver import certificates
 
-FOLDER = Path(__file__).parent / "reference"
+FOLDER = TESTS / "reference"
 REFERENCES = sorted(file.stem for file in FOLDER.glob("cv*-gaussian_*.json"))
 
 
