@@ -5,6 +5,7 @@ is read from the sources, here as in the test of layers.
 """
 
 import ast
+import textwrap
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -111,3 +112,125 @@ def levels(graph):
     for room in TopologicalSorter(graph).static_order():  # raises CycleError
         found[room] = 1 + max((found[each] for each in graph[room]), default=-1)
     return found
+
+
+# ---- the picture -------------------------------------------------------------------
+
+# Columns of the picture: rooms stand in the middle, unless there is company.
+PLACES = {
+    "__init__": 1, "cv_results": -1, "datasets": 1, "penalties": 1, "runtime": 1,
+    "version": -1,
+}
+# Arrows that go around others, by the column in which they do.
+LANES = {("__main__", "datasets"): 1.5, ("results", "version"): -1, UPWARDS: -0.5}
+HALF = 0.44  # the width of a box, and its height
+TALL = 0.36
+CAPTION = (
+    "An arrow leads to what is imported; where other arrows lead there, too, it is "
+    "named in grey instead.\nDashed: the one import upwards, made when a path is asked "
+    "to cross-validate itself."
+)
+INK, PAPER, QUIET, RED = "#1b1f24", "#eef2f7", "#68707a", "#c0392b"
+
+
+def reduced(graph):
+    """The arrows that do not follow from others."""
+    below = {}
+    for room in TopologicalSorter(graph).static_order():
+        below[room] = graph[room].union(*(below[each] for each in graph[room]))
+    return {
+        room: {
+            each for each in needed
+            if not any(each in below[other] for other in needed)
+        }
+        for room, needed in graph.items()
+    }
+
+
+def contents(room):
+    """The names of the modules in a folder, on few lines."""
+    inside = [name.partition(".")[2] for name in SOURCES if room_of(name) == room]
+    return textwrap.fill(", ".join(filter(None, inside)), 54)
+
+
+def in_words():
+    """What the picture shows, kept in it: a test sees whether it is out of date."""
+    graph = graph_of_rooms()
+    return "\n".join(
+        f"{room} ({contents(room)}): {', '.join(sorted(graph[room]))}" for room in ROOMS
+    )
+
+
+def draw(file):
+    """One box for each room, by level, and arrows to the rooms that it needs."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import FancyBboxPatch
+
+    graph = graph_of_rooms()
+    arrows, height = reduced(graph), levels(graph)
+    figure = Figure(figsize=(11, 1.15 * (2 + max(height.values()))))
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(-1.55, 1.6), ylim=(-0.9, max(height.values()) + 0.6))
+    ax.set_axis_off()
+    spots = {room: (PLACES.get(room, 0), level) for room, level in height.items()}
+    for room, (x, y) in spots.items():
+        ax.add_patch(
+            FancyBboxPatch(
+                (x - HALF, y - TALL), 2 * HALF, 2 * TALL, zorder=2, facecolor=PAPER,
+                boxstyle="round,pad=0,rounding_size=0.05", edgecolor=INK,
+            )
+        )
+        write(ax, x, y, room, sorted(graph[room] - arrows[room]))
+        for other in sorted(arrows[room]):
+            connect(ax, (room, other), spots, INK)
+    connect(ax, UPWARDS, spots, RED)
+    ax.text(-1.5, -0.62, CAPTION, color=QUIET, fontsize=9, va="center")
+    figure.savefig(file, dpi=110, metadata={"Description": in_words()})
+
+
+def write(ax, x, y, room, also):
+    """What is in a box: a name, the modules, and needs without an arrow."""
+    folder = SOURCES[room].parent != FOLDER
+    lines = [(f"{room}/" if folder else f"{room}.py", 12, INK, "bold")]
+    if contents(room):
+        lines.append((contents(room), 7.5, INK, "normal"))
+    if also:
+        words = textwrap.fill(f"also {', '.join(also)}", 54)
+        lines.append((words, 7.5, QUIET, "normal"))
+    sizes = [0.0158 * size * (1 + text.count("\n")) for text, size, _, _ in lines]
+    y += sum(sizes) / 2
+    for (text, size, colour, weight), taken in zip(lines, sizes):
+        ax.text(
+            x, y - taken / 2, text, ha="center", va="center", fontsize=size,
+            color=colour, weight=weight, zorder=3, linespacing=1.15,
+        )
+        y -= taken
+
+
+def connect(ax, pair, spots, colour):
+    """An arrow from one box to another, straight or around others."""
+    (x0, y0), (x1, y1) = (spots[room] for room in pair)
+    style = dict(color=colour, linewidth=1.4, zorder=1, shrinkA=0, shrinkB=0)
+    style |= dict(arrowstyle="-|>", mutation_scale=14)
+    if pair == UPWARDS:
+        style |= dict(linestyle="--")
+    lane = LANES.get(pair)
+    if lane is None:
+        ends = (x0, y0 - TALL), (x1 + 0.2 * (x0 - x1), y1 + TALL)
+        ax.annotate("", ends[1], ends[0], arrowprops=style)
+        return
+    side = 1 if lane > x0 else -1
+    y0 += 0.15 if y1 > y0 else -0.15
+    corners = [(x0 + side * HALF, y0), (lane, y0)]
+    if lane == x1:
+        end = (x1, y1 + TALL)
+    else:
+        corners.append((lane, y1))
+        end = (x1 + (1 if lane > x1 else -1) * HALF, y1)
+    line = {key: style[key] for key in ("color", "linewidth", "zorder")}
+    ax.plot(*zip(*corners), linestyle=style.get("linestyle", "-"), **line)
+    ax.annotate("", end, corners[-1], arrowprops=style)
+
+
+if __name__ == "__main__":
+    draw(HERE / "figures" / "layers.png")

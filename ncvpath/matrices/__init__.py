@@ -10,12 +10,12 @@ from .distributed import DaskColumns
 from .sparse import SparseColumns, sparse_matrix
 
 # Numbers in X that are sooner converted to float64 than kernels compiled for their
-# type; compiled code takes small float64 problems in its stride (walk.py).
+# type; compiled code takes small float64 problems in its stride (solver/walk.py).
 SMALL = 2_000_000
 
 
 def open_matrix(X, crew):
-    """The matrix for what the door has let in (inputs.py)."""
+    """The matrix for what the door has let in (`inputs`)."""
     if isinstance(X, SparseColumns):
         return sparse_matrix(X, crew)
     if isinstance(X, DaskColumns):

@@ -10,7 +10,7 @@ summing to one, and `x_j` means the standardized column (X_j - center_j) / scale
     columns(A)            the standardized columns themselves, for a few features
     descend(...)          coordinate descent with residual updates on the columns
 
-How the numbers of X are stored is the matrix's business (matrices.py says which), and
+How the numbers of X are stored is the matrix's business (`matrices` says which), and
 it works for any centre and scale:
 
     measure(weights, intercept)             mean and root mean square about it, column
@@ -42,7 +42,7 @@ from .compiled import compiled_code
 class Design:
     """A matrix with weights of its rows, and centre and scale of its columns."""
 
-    matrix: object  # DenseMatrix, or one of its kind (matrices.py)
+    matrix: object  # DenseMatrix, or one of its kind (`matrices`)
     weights: np.ndarray  # n, sum 1
     center: np.ndarray  # p
     scale: np.ndarray  # p

@@ -77,6 +77,6 @@ def test_readme_has_exactly_the_two_commands():
 
 
 def test_links_and_pictures_exist():
-    for file in (ROOT / "README.md", *VIGNETTES):
+    for file in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *VIGNETTES):
         for target in re.findall(r"\]\(([^)#:]+)\)", file.read_text()):
             assert (file.parent / target).exists(), f"{file.name}: {target}"

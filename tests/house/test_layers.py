@@ -2,21 +2,26 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
 
 import pytest
+from conftest import ROOT
 from mutants import MUTANTS
+from PIL import Image
 
 import ncvpath
 from vignettes.layers import (
     FOLDER,
+    ROOMS,
     SOURCES,
     UPWARDS,
     graph_of_modules,
     graph_of_rooms,
     imports,
+    in_words,
     levels,
     room_of,
 )
@@ -27,6 +32,17 @@ EXCEPTIONS = {
     ("kernels", "numba"), ("plots.axes", "matplotlib"),
     ("plots.path", "matplotlib"),
     ("results.cv_summary", "pandas"),
+}
+OPERATIONS = ("matrices.design",)
+# Where X comes in, and where it is sent away, it is one of these.
+RECORDS = ("Columns", "DaskColumns", "SparseColumns")
+RECORDERS = ("cv", "crossval.engines")
+SOURCES_OF_X = ("matrices.columns", "matrices.distributed", "matrices.sparse")
+# Compiled walks read a dense X as it lies in memory; any other goes by the operations.
+SHORT_CUTS = {
+    ("solver.certificates", "as_stored"), ("solver.walk", "as_stored"),
+    ("solver.stretches", "as_stored"), ("solver.stretches", "DenseMatrix"),
+    ("solver.stretches", "SomeColumns"),
 }
 
 
@@ -82,6 +98,45 @@ def test_there_are_no_cycles(inside_functions):
     assert order.index("penalties") < order.index("path") < order.index("cv")
     height = levels(graph_of_rooms(inside_functions))
     assert height["kernels"] == 0 < height["matrices"] < height["inputs"]
+
+
+def test_results_and_their_pictures_stand_apart_from_the_solver():
+    graph = graph_of_modules(inside_functions=False)
+    for module in SOURCES:
+        if room_of(module) in ("results", "plots"):
+            rooms = {room_of(each) for each in reached_from(module, graph)}
+            assert not rooms & {"solver", "kernels", "path", "crossval", "cv"}, module
+    late = graph_of_rooms()
+    assert not (late["results"] | late["plots"]) & {"solver", "kernels"}
+
+
+def test_who_knows_how_x_is_stored():
+    """Above the matrices X is a design, or some matrix, behind its operations."""
+    for module in SOURCES:
+        if room_of(module) == "matrices":
+            continue
+        for source, name in imports(module, inside_functions=True)[1]:
+            if room_of(source) != "matrices" or source in ("matrices", *OPERATIONS):
+                continue
+            if module in RECORDERS and name in RECORDS:
+                continue
+            record = source in SOURCES_OF_X and not name.lower().endswith("matrix")
+            if room_of(module) == "inputs" and record:
+                continue
+            assert (module, name) in SHORT_CUTS, (module, source, name)
+
+
+def test_the_map_names_every_room():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rows = text[text.index("| room |") : text.index("numba, pandas,")]
+    rooms = set(re.findall(r"`(\w+)(?:/|\.py)`", rows))
+    assert rooms == set(ROOMS) - {"__init__", "version"}
+
+
+def test_the_picture_is_up_to_date():
+    """If not: python vignettes/layers.py"""
+    with Image.open(ROOT / "vignettes" / "figures" / "layers.png") as picture:
+        assert picture.text["Description"] == in_words()
 
 
 def test_the_reader_of_imports_sees_them():
