@@ -16,6 +16,7 @@ from .inputs.settings import check_settings
 from .matrices.distributed import DaskColumns
 from .path import ConvergenceWarning, ncvpath
 from .results import CvNcvPath, NcvPath
+from .results.printing import unconverged
 from .runtime.loading import package
 from .runtime.memory import advised
 from .runtime.messages import brief, warn_user
@@ -267,20 +268,17 @@ def report(data, splits, curves, best, measure, keep):
         predictions = np.empty((data.y.size, size))
         for test, predicted in zip(splits.test, best.predictions):
             predictions[test] = predicted[:, :size]
+    kept = ("cve", "cvse", "fold_errors", "converged", "null_error")
     return CvNcvPath(
         fit=best.path,
         lambdas=best.path.lambdas[:size],
-        cve=best.cve,
-        cvse=best.cvse,
         index_min=lowest,
         index_1se=one_se,
         folds=splits.labels,
-        fold_errors=best.fold_errors,
-        converged=best.converged,
-        null_error=best.null_error,
         predictions=predictions,
         measure=measure,
         grid=grid,
+        **{name: getattr(best, name) for name in kept},
     )
 
 
@@ -296,18 +294,13 @@ def warn_of_shortened(curve):
 
 def warn_if_unconverged(curve):
     """One warning for path and folds."""
-    path, folds = ~curve.path.converged, ~curve.converged
-    if not path.any() and not folds.any():
-        return
-    where = np.flatnonzero(folds.any(axis=1))
+    where = np.flatnonzero(~curve.converged.all(axis=1))
     shown = ", ".join(map(str, where[:5])) + (" and more" if where.size > 5 else "")
-    parts = []
-    if path.any():
-        parts.append(f"{path.sum()} of {path.size} lambdas of the full fit")
-    if folds.any():
-        parts.append(f"{folds.sum()} of {folds.size} fits in folds {shown}")
-    warn_user(
-        f"{' and '.join(parts)} did not reach tol={curve.path.tol:g} (see "
-        f"`fit.converged` and `converged`): {'; '.join(sorted(curve.reasons))}",
-        ConvergenceWarning,
-    )
+    missed = unconverged(curve.path.converged, "lambdas of the full fit")
+    missed += unconverged(curve.converged, f"fits in folds {shown}")
+    if missed:
+        warn_user(
+            f"{' and '.join(missed)} did not reach tol={curve.path.tol:g} (see "
+            f"`fit.converged` and `converged`): {'; '.join(sorted(curve.reasons))}",
+            ConvergenceWarning,
+        )

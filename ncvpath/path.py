@@ -13,11 +13,10 @@ from .runtime.messages import warn_user
 from .runtime.progress import Bar
 from .runtime.threads import working
 from .solver.convexity import convex_min
+from .solver.follow import follow
 from .solver.grid import approach, default_ratio, lambda_sequence
 from .solver.mm import MAJORIZING
 from .solver.problem import pose
-from .solver.solver import Work
-from .solver.walk import take_steps, walk
 
 # Settings the path keeps, beside those it has fields for, to be computed again.
 KEPT = (
@@ -26,6 +25,9 @@ KEPT = (
 )
 
 
+# What a result has under the same name.
+FROM_THE_PATH = ("lambdas", "objective", "violation", "converged", "status", "stopped")
+FROM_THE_SETTINGS = ("gamma", "alpha", "tol")
 # What helps where there is no memory for the work.
 SMALLER = (
     "dfmax or a larger lambda_min_ratio keep models smaller, fewer n_threads need less "
@@ -124,8 +126,7 @@ def ncvpath(
     progress : bool
         Show a progress bar over lambdas.
     record : bool
-        Keep `path.trace`, what each round at each lambda reached. Small problems are
-        then walked lambda by lambda, which may change digits below `tol`.
+        Keep `path.trace`, what each round at each lambda reached.
 
     Returns
     -------
@@ -137,7 +138,7 @@ def ncvpath(
     >>> X, y = load_diabetes()
     >>> path = ncvpath(X, y, penalty="MCP", nlambda=50)
     >>> path.selected(which=20)
-    ['sex', 'bmi', 'bp', 'ldl', 'hdl', 'ltg']
+    ['sex', 'bmi', 'bp', 'tc', 'hdl', 'ltg']
     """
     settings = check_settings(
         penalty=penalty, gamma=gamma, alpha=alpha, nlambda=nlambda,
@@ -148,27 +149,26 @@ def ncvpath(
         progress=progress, record=record,
     )
     data = check_data(X, y, weights, penalty_factor, settings.intercept, feature_names)
-    with working(settings.n_threads) as crew, Bar(settings.progress) as bar, advised(
+    with working(settings.n_threads) as threads, Bar(settings.progress) as bar, advised(
         "the work on the path", SMALLER
     ):
         bar.expect(settings.lambda_count)
-        path = compute(data, settings, crew, bar, X, y)
+        path = compute(data, settings, threads, bar, X, y)
     warn_if_unconverged(path)
     return path
 
 
-def compute(data, settings, crew, bar, X, y):
+def compute(data, settings, threads, bar, X, y):
     """The path of clean data; X and y are what the user gave, for reference."""
     design = make_design(
-        open_matrix(data.X, crew), data.weights, settings.intercept,
+        open_matrix(data.X, threads), data.weights, settings.intercept,
         settings.standardize,
     )
     problem, state = pose(data, settings, design)
-    lambdas, hidden = choose_lambdas(problem, settings)
-    steps, stopped = walk(
-        problem, state, lambdas, hidden, settings, bar.tick, take_steps
+    path = follow(
+        problem, state, *choose_lambdas(problem, settings), settings, bar.tick
     )
-    return assemble(problem, state, data, settings, steps, stopped, X, y)
+    return assemble(problem, state, data, settings, path, X, y)
 
 
 def lambda_max(
@@ -194,9 +194,10 @@ def lambda_max(
 
 
 def choose_lambdas(problem, settings):
-    """The lambdas to report, and the hidden ones that lead to the first of them."""
+    """The lambdas to report, and those of the warm-up that lead to the first."""
     top = problem.lambda_max
-    depth = default_ratio(problem.design.n, np.isfinite(problem.factor).sum())
+    design = problem.design
+    depth = default_ratio(design.n_counted, np.count_nonzero(~design.constant))
     if settings.lambdas is None:
         ratio = settings.lambda_min_ratio
         ratio = depth if ratio is None else ratio
@@ -207,81 +208,59 @@ def choose_lambdas(problem, settings):
     return settings.lambdas, approach(top, first, depth, settings.nlambda)
 
 
-def find_convex_min(problem, state, steps):
-    """The last index of the locally convex part of the path."""
-    lambdas, supports = [s.lam for s in steps], [s.support for s in steps]
-    return convex_min(problem, state.gram.block, lambdas, supports)
-
-
-def assemble(problem, state, data, settings, steps, stopped, X, y):
+def assemble(problem, state, data, settings, path, X, y):
     """The path on the user's scale, with everything a question may need."""
     from scipy.sparse import csc_array
 
-    design = problem.design
-    edge = find_convex_min(problem, state, steps) if settings.convex else None
-    back = [design.to_user_scale(s.support, s.beta, problem.mean) for s in steps]
-    columns = np.cumsum([0] + [step.support.size for step in steps])
-    beta = csc_array(
-        (
-            np.concatenate([coefficients for coefficients, _ in back]),
-            np.concatenate([step.support for step in steps]),
-            columns,
-        ),
-        shape=(design.p, len(steps)),
+    design, family, L = problem.design, problem.family, path.lambdas.size
+    edge = convex_min(problem, state.gram.block, path) if settings.convex else None
+    values, intercept = design.to_user_scale(
+        path.features, path.values, path.ends, problem.mean
     )
-    intercept = np.array([b0 for _, b0 in back])
-    column = lambda name: np.array([getattr(step, name) for step in steps])  # noqa: E731
-    loss = design.n * column("mean_square")
-    null_loss = design.n * (design.weights @ problem.response**2)
-    violation = column("violation")
-    names = data.names
-    rare = {
+    loss = family.deviance(path.loss, design.n)
+    null_loss = family.deviance(
+        family.loss(problem.response, np.zeros((1, design.n)), design.weights)[0],
+        design.n,
+    )
+    names, rare = data.names, {
         "round_trips": design.round_trips is not None,
         "majorizations": settings.solver in MAJORIZING,
-        "trace": False,
     }
-    counted = [k for k in Work.__dataclass_fields__ if rare.get(k, True)]
+    alike = [(path, FROM_THE_PATH), (settings, FROM_THE_SETTINGS)]
     return NcvPath(
-        lambdas=column("lam"),
-        intercept=intercept if settings.intercept else np.zeros(len(steps)),
-        beta=beta,
+        **{name: getattr(source, name) for source, names in alike for name in names},
+        intercept=intercept if settings.intercept else np.zeros(L),
+        beta=csc_array((values, path.features, path.ends), shape=(design.p, L)),
         penalty=settings.row.name,
-        gamma=settings.gamma,
-        alpha=settings.alpha,
-        penalty_factor=data.factor,
+        penalty_factor=data.penalty_factor,
         n=design.n,
         p=design.p,
         feature_names=names,
         constant=tuple(names[j] for j in np.flatnonzero(design.constant)),
-        df=np.diff(columns),
+        df=np.diff(path.ends),
         loss=loss,
         dev_ratio=1 - loss / null_loss,
-        objective=column("objective"),
-        violation=violation,
-        converged=np.array([step.converged for step in steps]),
-        status=tuple(step.status for step in steps),
-        n_epochs=np.array([step.work.epochs for step in steps]),
-        stopped=stopped,
+        n_epochs=path.work["epochs"],
         convex_min=edge,
-        tol=settings.tol,
         has_intercept=settings.intercept,
         settings={name: getattr(settings, name) for name in KEPT},
         weights=data.weights if data.weighted else None,
-        work={
-            key: np.array([getattr(step.work, key) for step in steps])
-            for key in counted
-        },
-        rounds=assemble_trace(steps) if settings.record else None,
+        work={name: path.work[name] for name in path.work if rare.get(name, True)},
+        rounds=assemble_trace(path.trace) if settings.record else None,
         X=X,
         y=y,
     )
 
 
-def assemble_trace(steps):
+def assemble_trace(trace):
     """The rounds of all lambdas, column by column."""
-    rounds = [(k, i, *row) for k, step in enumerate(steps)
-              for i, row in enumerate(step.work.trace)]
-    return dict(zip(ROUNDS, map(np.array, zip(*rounds))))
+    rows = []
+    for k, rounds in enumerate(trace):
+        seconds = np.cumsum([row.seconds for row in rounds])
+        rows += [
+            (k, i, *row._replace(seconds=seconds[i])) for i, row in enumerate(rounds)
+        ]
+    return dict(zip(ROUNDS, map(np.array, zip(*rows))))
 
 
 def warn_if_unconverged(path):

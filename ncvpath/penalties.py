@@ -1,23 +1,16 @@
 """The table of penalties: names, limits of gamma, and their mathematics in NumPy.
 
 One row per penalty drives lookup, error messages, tests and documentation. The
-coordinate-wise minimisers are compiled and live in `kernels` under the same codes.
+coordinate-wise minimisers are compiled: kernels/penalty.py, under the same codes.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
+from .kernels.records import Penalty
 from .runtime.loading import package
-
-
-class Penalty(NamedTuple):
-    """A penalty as the kernels take it."""
-
-    kind: int
-    shape: float  # gamma, or gamma sd(y) where the row says so; unused by the lasso
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,24 @@
 
 import warnings
 
+import fitting
 import numpy as np
 from hypothesis import assume
 from oracle import Problem
 from scipy import sparse
 
-from ncvpath import ncvpath
+from ncvpath.inputs.settings import Settings
 
 WIDE = np.longdouble
 REFUSALS = ("lambda_max must be positive", "y must vary", "weights must", "overflow")
 
 
-def fit(X, y, **arguments):
+def fit(X, y, certify_from=Settings.certify_from, **arguments):
     """A path, or nothing where the door says why not."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         try:
-            return ncvpath(X, y, **arguments)
+            return fitting.fit(X, y, certify_from, **arguments)
         except ValueError as refusal:
             said = str(refusal)
     assert any(reason in said for reason in REFUSALS), said
@@ -81,7 +82,7 @@ def never_rises(X, y, path, model):
         start = problem.objective(solutions[k - 1], lam)
         # Where rounding decides, it does so about the objective, too. Residuals are
         # off by what the rounding of centres leaves in columns.
-        room = 1e-9 * null + max(off @ np.abs(b) for b in solutions[k - 1 : k + 1]) ** 2
+        most = 1e-9 * null + max(off @ np.abs(b) for b in solutions[k - 1 : k + 1]) ** 2
         if not path.converged[k - 1 : k + 1].all():
-            room = path.violation[k - 1 : k + 1].max() * (problem.w @ problem.r0**2)
-        assert problem.objective(solutions[k], lam) <= start + room
+            most = path.violation[k - 1 : k + 1].max() * (problem.w @ problem.r0**2)
+        assert problem.objective(solutions[k], lam) <= start + most

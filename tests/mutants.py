@@ -32,159 +32,189 @@ class Mutant(NamedTuple):
 
 
 KERNELS, NEWTON = "tests/kernels/test_kernels.py", "tests/kernels/test_newton.py"
+SOURCES = "tests/kernels/test_sources.py"
 FERMAT = "tests/claims/test_fermat.py -k tall"
 CV, SPARSE = "tests/crossval/test_cv.py", "tests/matrices/test_sparse.py"
 PATH, RESULTS = "tests/doors/test_path.py", "tests/results/test_results.py"
-SETS = "tests/solver/test_working_set.py"
+SETS, SYSTEMS = "tests/solver/test_working_set.py", "tests/solver/test_systems.py"
+CERTIFICATES, LOOP = "tests/solver/test_certificates.py", "tests/solver/test_loop.py"
 DESIGN, FOUND = "tests/matrices/test_design.py", "tests/claims/test_found.py"
 BETWEEN = "tests/claims/test_equivariance.py -k"
 ERRORS = f"{CV} -k errors_are_means"
 
 MUTANTS = (
     Mutant(
-        "what counts as constant", "kernels/__init__.py", "LAST_PLACES = 16 * EPS",
-        "LAST_PLACES = 15 * EPS", f"{FOUND} -k what_is_constant",
+        "what counts as constant", "kernels/shared.py", "LAST_PLACES = 16 * np",
+        "LAST_PLACES = 15 * np", f"{FOUND} -k what_is_constant",
     ),
     Mutant(
-        "the last of many products", "kernels/__init__.py",
+        "the last of many products", "kernels/dense.py",
         "kb, kc, kd = min(k + 1, end), min(k + 2, end), min(k + 3, end)",
         "kb, kc, kd = min(k + 1, end), min(k + 2, end), min(k + 2, end)",
         f"{KERNELS} -k many_dots",
     ),
     Mutant(
-        "ridge in a sweep", "kernels/__init__.py",
-        "q[j] -= change * (v[j] - row[j])", "q[j] += change * (v[j] - row[j])",
-        f"{KERNELS} -k descents_reach",
+        "ridge in a sweep", "kernels/newton.py", "q[j] -= change * (v[j] - row[j])",
+        "q[j] += change * (v[j] - row[j])", f"{KERNELS} -k descents_reach",
     ),
     Mutant(
-        "ridge in the working set's gradient", "kernels/__init__.py",
-        "correlation[j] - l2[k] * b[k]", "correlation[j] + l2[k] * b[k]", FERMAT,
+        "ridge at the next lambda", "kernels/descent.py",
+        "r.q[j] += (before - ridge) * r.beta[j]", "r.q[j] -= ridge * r.beta[j]",
+        f"{KERNELS} -k order_of_its_slots",
     ),
     Mutant(
-        "ridge in the objective", "kernels/__init__.py",
-        "total += 0.5 * ridge * ridge_factor[j] * b * b",
-        "total += ridge * ridge_factor[j] * b * b", FERMAT,
+        "coordinates that change places", "kernels/descent.py",
+        "r.l1[j], r.l1[size] = r.l1[size], r.l1[j]", "pass", f"{KERNELS} -k places",
     ),
     Mutant(
-        "ridge in the measured violation", "kernels/__init__.py",
-        "        u = correlation[j] - ridge * ridge_factor[j] * beta[j]\n        met",
-        "        u = correlation[j]\n        met", f"{SETS} -k survey",
+        "rows of products by slot", "kernels/descent.py",
+        "products.values[products.rows[r.slots[size]]]",
+        "products.values[r.slots[size]]",
+        f"{KERNELS} -k order_of_its_slots or interrupted",
     ),
     Mutant(
-        "FireWorks' step", "kernels/__init__.py",
-        "(l1 - f) / (abs(u) - f)", "(l1 - f) / abs(u)", f"{SETS} -k step",
+        "ridge in the objective", "kernels/screening.py",
+        "value(penalty, abs(b), l1) + 0.5 * l2 * b * b",
+        "value(penalty, abs(b), l1) + l2 * b * b", FERMAT,
+    ),
+    Mutant(
+        "ridge in the measured violation", "kernels/screening.py",
+        "violation(penalty, b, correlation[k, j] - l2 * b, l1)",
+        "violation(penalty, b, correlation[k, j], l1)", FERMAT,
+    ),
+    Mutant(
+        "FireWorks' step", "solver/working_set.py",
+        "((l1 - f) / (np.abs(u) - f)).min(initial=1.0)",
+        "((l1 - f) / np.abs(u)).min(initial=1.0)", f"{SETS} -k step",
+    ),
+    Mutant(
+        "the side of the feasible vector", "solver/working_set.py",
+        "np.sign(u) * feasible.values[violators]", "np.abs(feasible.values[violators])",
+        f"{SETS} -k step",
     ),
     Mutant(
         "who blocks the step", "solver/working_set.py",
-        "size = max(n_added, np.count_nonzero(blocking))", "size = n_added",
+        "size = max(n_added, np.count_nonzero(touching))", "size = n_added",
         f"{SETS} -k blocking",
     ),
     Mutant(
-        "distances from slabs", "solver/working_set.py",
-        "distance = np.where(blocking, 0.0, distance / length)",
-        "distance = np.where(blocking, 0.0, distance)", f"{SETS} -k length",
+        "distances from slabs", "solver/working_set.py", "    gap /= length\n", "",
+        f"{SETS} -k length",
     ),
     Mutant(
-        "the certificate's bound", "kernels/__init__.py",
-        "elif not size + slack * length[j] <= l1:", "elif not size <= l1:",
-        "tests/solver/test_certificates.py -k bounds_hold",
+        "the nearest among estimates", "solver/working_set.py",
+        "outside[gap - off <= edge]", "outside[gap <= edge]", f"{SETS} -k nearest",
+    ),
+    Mutant(
+        "the certificate's bound", "kernels/screening.py",
+        "if not size + off <= units[k, 0] * penalty_factor[j]:",
+        "if not size <= units[k, 0] * penalty_factor[j]:",
+        f"{CERTIFICATES} -k no_certified and plain",
     ),
     Mutant(
         "what the references leave", "solver/certificates.py",
-        "left = np.sqrt(rest**2 @ self.design.weights) * (1 + self.rounding)",
-        "left = 0.5 * np.sqrt(rest**2 @ self.design.weights)",
-        "tests/solver/test_certificates.py -k bounds_hold",
+        "left = np.sqrt(rest**2 @ weights) * (1 + self.rounding)",
+        "left = 0.5 * np.sqrt(rest**2 @ weights)",
+        f"{CERTIFICATES} -k bounds_hold or estimates",
     ),
     Mutant(
-        "objections behind a stretch", "kernels/__init__.py",
-        "        if not worst[k] <= tol:", "        if not worst[k] <= 1e3:",
-        "tests/solver/test_stretches.py -k fermat",
+        "bounds of estimates", "solver/certificates.py",
+        "return size + np.where(self.exact, 0.0, self.slack * self.design.length)",
+        "return size", f"{CERTIFICATES} -k bounds_hold",
     ),
     Mutant(
-        "features that a stretch calls", "kernels/__init__.py",
-        "                return k + 1, CALLED", "                continue",
-        "tests/solver/test_stretches.py -k look_back",
+        "what a combination knows", "solver/certificates.py",
+        "exact = self.exact & other.exact", "exact = self.exact | other.exact",
+        f"{CERTIFICATES} -k combinations",
     ),
     Mutant(
-        "violations that a stretch reports", "solver/stretches.py",
-        "np.maximum(step.violation, worst / problem.g0)", "step.violation",
-        "tests/solver/test_stretches.py -k tolerance",
+        "ridge in resolved correlations", "solver/certificates.py",
+        "found -= self.shift[unknown]", "pass",
+        f"{CERTIFICATES} -k resolved or combinations",
     ),
     Mutant(
-        "products under other numbers", "solver/gram.py",
-        "other.features[:known] = place[self.features[:known]]",
-        "other.features[:known] = self.features[:known] % place.size",
-        "tests/solver/test_stretches.py -k other_numbers",
+        "correlations that choices need", "solver/working_set.py",
+        "touched = state.correlation.resolve(near)", "touched = 0",
+        f"{SETS} -k estimates",
     ),
     Mutant(
-        "violations outside the working set", "solver/solver.py",
-        "worst = np.maximum(inside, outside)", "worst = inside",
+        "violations before lambdas pass", "solver/loop.py",
+        "self.solved.met & (self.worst <= tol)", "self.solved.met",
+        f"{LOOP} -k first_that_fails",
+    ),
+    Mutant(
+        "violations outside the working set", "solver/loop.py",
+        "return np.maximum(self.inside, self.outside)", "return self.inside",
         f"{PATH} -k exact_rounds",
     ),
     Mutant(
-        "violations outside, on easy stretches", "kernels/__init__.py",
-        "worst = larger(inside, outside)", "worst = inside",
-        "tests/claims/test_fermat.py -k wide",
+        "the lambda that fails", "solver/loop.py",
+        "if good.all() else int(np.argmin(good))", "if good.any() else 0",
+        f"{LOOP} -k first_that_fails",
     ),
     Mutant(
-        "NaN among violations", "kernels/__init__.py",
+        "NaN among violations", "kernels/penalty.py",
         "return a if b <= a or a != a else b", "return b if b > a else a",
         f"{KERNELS} -k nan",
     ),
     Mutant(
-        "the strong rule", "kernels/__init__.py",
-        "cut = alpha * (lambdas[done] + growth * (lambdas[done] - lam))",
-        "cut = alpha * (lambdas[done] - growth * (lambdas[done] - lam))",
+        "the strong rule", "solver/working_set.py",
+        "cuts = problem.alpha * (lambdas + growth * (lambdas - lam))",
+        "cuts = problem.alpha * (lambdas - growth * (lambdas - lam))",
         f"{SETS} -k strong",
     ),
     Mutant(
-        "the strong rule of the solver", "solver/solver.py",
-        "cut = problem.alpha * (lam + problem.growth * (lam - state.lam))",
-        "cut = problem.alpha * (lam - problem.growth * (lam - state.lam))",
-        f"{SETS} -k strong",
+        "the strong rule at the next lambda", "solver/working_set.py",
+        "    growth[0] = problem.growth\n", "", f"{SETS} -k strong",
     ),
     Mutant(
-        "the working set's growth", "solver/solver.py",
-        "min(first << min(rounds - 1, 30), 2 * objecting)", "min(first, 2 * objecting)",
+        "the working set's growth", "solver/loop.py",
+        "min(first << min(done - 1, 30), 2 * violators)", "min(first, 2 * violators)",
         f"{SETS} -k twice",
     ),
     Mutant(
-        "pruning only if asked", "solver/solver.py",
-        "if limits.prune and rounds < last:", "if rounds < last:",
-        "tests/solver/test_systems.py -k unless_pruned",
+        "pruning only if asked", "solver/loop.py", "if limits.prune and done < last:",
+        "if done < last:", f"{SYSTEMS} -k unless_pruned",
+    ),
+    Mutant(
+        "products by their own rows", "solver/solutions.py",
+        "gram.row[gram.slot[self.features]]", "gram.slot[self.features]", FERMAT,
+    ),
+    Mutant(
+        "the loss by products", "solver/solutions.py",
+        "loss = anchor.loss - 0.5 * np.einsum", "loss = anchor.loss - 0.4 * np.einsum",
+        FERMAT,
     ),
     Mutant(
         "unpenalised features and lambda_max", "solver/problem.py",
-        "penalised = (factor > 0) & (factor < np.inf)", "penalised = factor < np.inf",
-        f"{PATH} -k null_model",
+        "penalised = (penalty_factor > 0) & (penalty_factor < np.inf)",
+        "penalised = penalty_factor < np.inf", f"{PATH} -k null_model",
     ),
     Mutant(
-        "MCP's threshold", "kernels/__init__.py",
-        "return (z - l1) / (v - 1.0 / g)", "return (z - l1) / (v + 1.0 / g)",
-        f"{KERNELS} -k threshold",
+        "MCP's threshold", "kernels/penalty.py", "return (z - l1) / (v - 1.0 / g)",
+        "return (z - l1) / (v + 1.0 / g)", f"{KERNELS} -k threshold",
     ),
     Mutant(
-        "where MCP becomes flat", "kernels/__init__.py",
+        "where MCP becomes flat", "kernels/penalty.py",
         "if penalty.kind == MCP and z <= g * l1 * v:",
         "if penalty.kind == MCP and z <= g * l1:", f"{KERNELS} -k threshold",
     ),
     Mutant(
-        "where SCAD bends", "kernels/__init__.py",
-        "z > l1 * (1.0 + v)", "z > l1 * (2.0 + v)", f"{KERNELS} -k threshold",
+        "where SCAD bends", "kernels/penalty.py", "z > l1 * (1.0 + v)",
+        "z > l1 * (2.0 + v)", f"{KERNELS} -k threshold",
     ),
     Mutant(
-        "capped's straight piece", "kernels/__init__.py",
+        "capped's straight piece", "kernels/penalty.py",
         "near = min(max((z - l1) / v, 0.0), g * l1)", "near = 0.0",
         f"{KERNELS} -k threshold",
     ),
     Mutant(
-        "capped's flat piece", "kernels/__init__.py",
-        "far = max(z / v, g * l1)", "far = g * l1", f"{KERNELS} -k threshold",
+        "capped's flat piece", "kernels/penalty.py", "far = max(z / v, g * l1)",
+        "far = g * l1", f"{KERNELS} -k threshold",
     ),
     Mutant(
-        "logsum's root", "kernels/__init__.py",
-        "return (root - half) / v", "return max(-root - half, 0.0) / v",
-        f"{KERNELS} -k threshold",
+        "logsum's root", "kernels/penalty.py", "return (root - half) / v",
+        "return max(-root - half, 0.0) / v", f"{KERNELS} -k threshold",
     ),
     Mutant(
         "logsum's shape", "penalties.py",
@@ -192,30 +222,40 @@ MUTANTS = (
         "tests/doors/test_penalties.py",
     ),
     Mutant(
-        "Newton's curvature", "kernels/__init__.py",
-        "diagonal[k] = v[j] + (0.0 if straight else curvature(penalty, a, l1[j]))",
-        "diagonal[k] = v[j] - (0.0 if straight else curvature(penalty, a, l1[j]))",
-        f"{NEWTON} -k concave_piece",
+        "Newton's curvature", "kernels/newton.py", "diagonal[count] = r.v[j] + bend",
+        "diagonal[count] = r.v[j] - bend", f"{NEWTON} -k concave_piece",
     ),
     Mutant(
-        "rows that leave Newton's factor", "kernels/__init__.py",
+        "rows that leave Newton's factor", "kernels/newton.py",
         "left = cosine[k] * left - sine[k] * row[k + 1]",
         "left = cosine[k] * left + sine[k] * row[k + 1]", f"{NEWTON} -k come_and_go",
     ),
     Mutant(
-        "steps that raise the objective", "kernels/__init__.py",
-        "if rise <= ROUNDING * height and", "if True and", f"{NEWTON} -k too_far",
+        "steps that raise the objective", "kernels/newton.py",
+        "if rise <= NO_RISE * height and", "if True and", f"{NEWTON} -k too_far",
+    ),
+    Mutant(
+        "steps that overflow", "kernels/newton.py", "longest <= largest / EPS",
+        "longest < np.inf", f"{FOUND} -k without_curvature",
+    ),
+    Mutant(
+        "steps that seem to lead down", "kernels/newton.py", " and far <= farthest:",
+        ":", f"{NEWTON} -k digits",
+    ),
+    Mutant(
+        "helpers in other files", "runtime/code_cache.py",
+        "cache._cache_file._source_stamp = sources", "pass", f"{SOURCES} -k another",
     ),
     Mutant(
         "proximal steps that do not descend", "solver/gist.py",
         "gained > slack - 0.5 * SIGMA * t * square and t < RANGE * steepest", "False",
-        "tests/solver/test_systems.py -k gist_lowers",
+        f"{SYSTEMS} -k gist_lowers",
     ),
     Mutant(
         "the majorizing lasso", "solver/mm.py",
-        "factor[support] = slope(a, l1, problem.penalty.shape) / level",
-        "factor[support] = factor[support]",
-        "tests/solver/test_systems.py -k same_objective and prox",
+        "penalty_factor[support] = slope(a, l1, problem.penalty.shape) / level",
+        "penalty_factor[support] = penalty_factor[support]",
+        f"{SYSTEMS} -k same_objective and prox",
     ),
     Mutant(
         "convex_min", "solver/convexity.py", "+= l2 - k", "+= k - l2",
@@ -227,9 +267,8 @@ MUTANTS = (
         "top * np.geomspace(ratio, 1.0, nlambda)", f"{PATH} -k grid",
     ),
     Mutant(
-        "dfmax", "solver/walk.py",
-        "settings.dfmax is not None and df > settings.dfmax",
-        "settings.dfmax is not None and df >= settings.dfmax", f"{RESULTS} -k dfmax",
+        "dfmax", "solver/follow.py", "or (df <= dfmax).all()",
+        "or (df <= dfmax + 1).all()", f"{RESULTS} -k dfmax",
     ),
     Mutant(
         "coefficients on the user's scale", "matrices/design.py",
@@ -237,58 +276,59 @@ MUTANTS = (
         "coefficients = beta * self.scale[features]", f"{DESIGN} -k users",
     ),
     Mutant(
-        "the intercept", "matrices/design.py",
-        "response_mean - self.center[features] @ coefficients",
-        "response_mean + self.center[features] @ coefficients",
-        f"{DESIGN} -k users",
+        "the intercept", "matrices/design.py", "intercept = mean - np.bincount(",
+        "intercept = mean + np.bincount(", f"{DESIGN} -k users",
     ),
     Mutant(
-        "the spread of a column", "kernels/__init__.py",
-        "far = (column[i] - mean) / top", "far = column[i] / top",
-        DESIGN,
+        "the spread of a column", "kernels/dense.py", "far = (column[i] - mean) / top",
+        "far = column[i] / top", DESIGN,
     ),
     Mutant(
-        "steps that led upwards", "solver/solver.py",
-        "fit.beta)) <= highest:", "fit.beta)) < np.inf:",
-        f"{FOUND} -k upwards",
+        "steps that led upwards", "solver/loop.py",
+        "part(k, k + 1)\n"
+        " "
+        " "
+        "  if not max(solutions.objective[0], solutions.hidden[0]) <= attempt.ceiling:",
+        "part(k, k + 1)\n    if False:", f"{FOUND} -k upwards",
     ),
     Mutant(
-        "fits that only rounding made", "solver/solver.py",
-        "max(reached, problem.hidden(fit.support, fit.beta))", "reached",
-        f"{FOUND} -k ran_away",
+        "fits that only rounding made", "solver/loop.py",
+        "part(k, k + 1)\n"
+        "    if not max(solutions.objective[0], solutions.hidden[0]) <=",
+        "part(k, k + 1)\n    if not solutions.objective[0] <=", f"{FOUND} -k ran_away",
     ),
     Mutant(
-        "steps that overflow", "kernels/__init__.py",
-        "longest <= largest / EPS", "longest < np.inf",
-        f"{FOUND} -k without_curvature",
+        "products where digits are few", "solver/solutions.py",
+        "(rounding <= BY_FAR * tol).all()", "(rounding < np.inf).all()",
+        f"{CERTIFICATES} -k blurred",
     ),
     Mutant(
-        "steps that seem to lead down", "kernels/__init__.py",
-        " and far <= farthest:", ":", "tests/kernels/test_newton.py -k digits",
+        "what rounding lets us know", "solver/loop.py",
+        "if solutions.rounding[0] > limits.tol:",
+        "if solutions.rounding[0] > 1e9 * limits.tol:", f"{FOUND} -k claims_of",
     ),
     Mutant(
-        "products where digits are few", "solver/solver.py",
-        "<= BY_FAR * limits.tol", "< np.inf", f"{FOUND} -k near_rounding",
+        "rounding of large coefficients", "solver/rounding.py",
+        "terms = self.spread + size @ self.length[features]", "terms = self.spread",
+        "tests/solver/test_rounding.py",
     ),
     Mutant(
-        "what rounding lets us know", "solver/walk.py",
-        "if rounding <= tol:", "if rounding <= 1e9 * tol:",
-        f"{FOUND} -k claims",
+        "rounding of centres", "solver/rounding.py", "return self.unit * terms + left",
+        "return self.unit * terms", "tests/solver/test_rounding.py",
     ),
     Mutant(
-        "weights that sum to one", "inputs/data.py",
-        "return weights / weights.sum()", "return weights", f"{BETWEEN} row_twice",
+        "weights that sum to one", "inputs/data.py", "return weights / weights.sum()",
+        "return weights", f"{BETWEEN} row_twice",
     ),
     Mutant(
-        "float64 sums of float32 columns", "kernels/__init__.py",
-        "total += vector[i] * (column[i] - c)",
-        "total += np.float32(vector[i] * (column[i] - c))",
+        "float64 sums of float32 columns", "kernels/dense.py", "a0 += v0[i] * ya",
+        "a0 += np.float32(v0[i] * ya)",
         "tests/claims/test_float32.py -k exact_numbers and True",
     ),
     Mutant(
-        "centring in sparse correlations", "kernels/__init__.py",
-        "out[m, k] = total - (c - shift) * sums[m]", "out[m, k] = total",
-        f"{SPARSE} -k operations",
+        "centring in sparse correlations", "kernels/sparse.py",
+        "(totals[m] - (center[j] - shift) * sums[m]) / scale[j]",
+        "totals[m] / scale[j]", f"{SPARSE} -k operations",
     ),
     Mutant(
         "centring in sparse products", "matrices/sparse.py",
@@ -296,14 +336,18 @@ MUTANTS = (
         "out -= 0.0", f"{SPARSE} -k operations",
     ),
     Mutant(
-        "centring in sparse residuals", "kernels/__init__.py",
-        "lift += step * (center[j] - shift)", "lift -= step * (center[j] - shift)",
+        "centring in sparse predictors", "kernels/sparse.py",
+        "fall += step * (center[j] - shift)", "fall -= step * (center[j] - shift)",
         f"{SPARSE} -k operations",
     ),
     Mutant(
-        "means of folds", "kernels/__init__.py",
-        "shift = -total / left if intercept", "shift = total / left if intercept",
-        f"{CV} -k training_rows",
+        "centring in sparse sweeps", "kernels/sparse.py",
+        "lift += step * (center[j] - shift)", "lift -= step * (center[j] - shift)",
+        f"{SYSTEMS} -k sparse_columns and bcd",
+    ),
+    Mutant(
+        "means of folds", "kernels/dense.py", "shift = -total / left if intercept",
+        "shift = total / left if intercept", f"{CV} -k training_rows",
     ),
     Mutant(
         "centring in a fold's products", "crossval/fold_fits.py",
@@ -311,8 +355,8 @@ MUTANTS = (
         f"{CV} -k share_its_products",
     ),
     Mutant(
-        "weights of a fold", "crossval/fold_fits.py",
-        "    weights /= weights.sum()\n", "", f"{CV} -k training_rows",
+        "weights of a fold", "crossval/fold_fits.py", "    weights /= weights.sum()\n",
+        "", f"{CV} -k training_rows",
     ),
     Mutant(
         "the null error", "cv.py",
@@ -320,13 +364,12 @@ MUTANTS = (
         "center = data.y.mean() if path.has_intercept else 0.0", ERRORS,
     ),
     Mutant(
-        "between folds, in cvse", "cv.py",
-        "lengths(np.concatenate([within, between]))", "lengths(within)", ERRORS,
+        "between folds, in cvse", "cv.py", "lengths(np.concatenate([within, between]))",
+        "lengths(within)", ERRORS,
     ),
     Mutant(
-        "the 1-SE rule", "cv.py",
-        "best.cve[lowest] + best.cvse[lowest]", "best.cve[lowest]",
-        f"{CV} -k two_rules",
+        "the 1-SE rule", "cv.py", "best.cve[lowest] + best.cvse[lowest]",
+        "best.cve[lowest]", f"{CV} -k two_rules",
     ),
     Mutant(
         "BIC's log n", "results/criteria.py",
@@ -334,8 +377,8 @@ MUTANTS = (
         f"{RESULTS} -k criteria",
     ),
     Mutant(
-        "EBIC's count of models", "results/criteria.py",
-        "- gammaln(p - df + 1))", "+ gammaln(p - df + 1))", f"{RESULTS} -k criteria",
+        "EBIC's count of models", "results/criteria.py", "- gammaln(p - df + 1))",
+        "+ gammaln(p - df + 1))", f"{RESULTS} -k criteria",
     ),
     Mutant(
         "selected() on the log scale", "results/path.py",

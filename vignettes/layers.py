@@ -1,6 +1,6 @@
 """Draw who stands on whom: `python vignettes/layers.py` makes figures/layers.png.
 
-A room is a folder of the package, or a module beside the folders. What the imports say
+A part is a folder of the package, or a module beside the folders. What the imports say
 is read from the sources, here as in the test of layers.
 """
 
@@ -26,12 +26,12 @@ def name_of(file):
 SOURCES = {name_of(file): file for file in sorted(FOLDER.rglob("*.py"))}
 
 
-def room_of(module):
+def part_of(module):
     """The folder of a module, or itself."""
     return module.partition(".")[0]
 
 
-ROOMS = tuple(dict.fromkeys(map(room_of, SOURCES)))
+PARTS = tuple(dict.fromkeys(map(part_of, SOURCES)))
 
 
 def is_type_checking(node):
@@ -94,37 +94,39 @@ def graph_of_modules(inside_functions=True):
     }
 
 
-def graph_of_rooms(inside_functions=True, upwards=False):
-    """The rooms that each room needs; the one import upwards only if asked for."""
-    graph = {room: set() for room in ROOMS}
+def graph_of_parts(inside_functions=True, upwards=False):
+    """The parts that each part needs; the one import upwards only if asked for."""
+    graph = {part: set() for part in PARTS}
     for module, needed in graph_of_modules(inside_functions).items():
-        graph[room_of(module)] |= {room_of(each) for each in needed}
-    for room, needed in graph.items():
-        needed.discard(room)
+        graph[part_of(module)] |= {part_of(each) for each in needed}
+    for part, needed in graph.items():
+        needed.discard(part)
     if not upwards:
         graph[UPWARDS[0]].discard(UPWARDS[1])
     return graph
 
 
 def levels(graph):
-    """How high each room stands: one above the highest that it needs."""
+    """How high each part stands: one above the highest that it needs."""
     found = {}
-    for room in TopologicalSorter(graph).static_order():  # raises CycleError
-        found[room] = 1 + max((found[each] for each in graph[room]), default=-1)
+    for part in TopologicalSorter(graph).static_order():  # raises CycleError
+        found[part] = 1 + max((found[each] for each in graph[part]), default=-1)
     return found
 
 
 # ---- the picture -------------------------------------------------------------------
 
-# Columns of the picture: rooms stand in the middle, unless there is company.
+# Columns of the picture: parts stand in the middle, unless there is company.
 PLACES = {
-    "__init__": 1, "cv_results": -1, "datasets": 1, "penalties": 1, "runtime": 1,
-    "version": -1,
+    "__init__": 1, "cv_results": -1, "datasets": 1, "penalties": 1, "version": -1,
 }
 # Arrows that go around others, by the column in which they do.
-LANES = {("__main__", "datasets"): 1.5, ("results", "version"): -1, UPWARDS: -0.5}
+LANES = {
+    ("__main__", "datasets"): 1.5, ("results", "version"): -1,
+    ("solver", "penalties"): 1, UPWARDS: -0.5,
+}
 HALF = 0.44  # the width of a box, and its height
-TALL = 0.36
+TALL = 0.39
 CAPTION = (
     "An arrow leads to what is imported; where other arrows lead there, too, it is "
     "named in grey instead.\nDashed: the one import upwards, made when a path is asked "
@@ -136,64 +138,64 @@ INK, PAPER, QUIET, RED = "#1b1f24", "#eef2f7", "#68707a", "#c0392b"
 def reduced(graph):
     """The arrows that do not follow from others."""
     below = {}
-    for room in TopologicalSorter(graph).static_order():
-        below[room] = graph[room].union(*(below[each] for each in graph[room]))
+    for part in TopologicalSorter(graph).static_order():
+        below[part] = graph[part].union(*(below[each] for each in graph[part]))
     return {
-        room: {
+        part: {
             each for each in needed
             if not any(each in below[other] for other in needed)
         }
-        for room, needed in graph.items()
+        for part, needed in graph.items()
     }
 
 
-def contents(room):
+def contents(part):
     """The names of the modules in a folder, on few lines."""
-    inside = [name.partition(".")[2] for name in SOURCES if room_of(name) == room]
+    inside = [name.partition(".")[2] for name in SOURCES if part_of(name) == part]
     return textwrap.fill(", ".join(filter(None, inside)), 54)
 
 
 def in_words():
     """What the picture shows, kept in it: a test sees whether it is out of date."""
-    graph = graph_of_rooms()
+    graph = graph_of_parts()
     return "\n".join(
-        f"{room} ({contents(room)}): {', '.join(sorted(graph[room]))}" for room in ROOMS
+        f"{part} ({contents(part)}): {', '.join(sorted(graph[part]))}" for part in PARTS
     )
 
 
 def draw(file):
-    """One box for each room, by level, and arrows to the rooms that it needs."""
+    """One box for each part, by level, and arrows to the parts that it needs."""
     from matplotlib.figure import Figure
     from matplotlib.patches import FancyBboxPatch
 
-    graph = graph_of_rooms()
+    graph = graph_of_parts()
     arrows, height = reduced(graph), levels(graph)
     figure = Figure(figsize=(11, 1.15 * (2 + max(height.values()))))
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set(xlim=(-1.55, 1.6), ylim=(-0.9, max(height.values()) + 0.6))
     ax.set_axis_off()
-    spots = {room: (PLACES.get(room, 0), level) for room, level in height.items()}
-    for room, (x, y) in spots.items():
+    spots = {part: (PLACES.get(part, 0), level) for part, level in height.items()}
+    for part, (x, y) in spots.items():
         ax.add_patch(
             FancyBboxPatch(
                 (x - HALF, y - TALL), 2 * HALF, 2 * TALL, zorder=2, facecolor=PAPER,
                 boxstyle="round,pad=0,rounding_size=0.05", edgecolor=INK,
             )
         )
-        write(ax, x, y, room, sorted(graph[room] - arrows[room]))
-        for other in sorted(arrows[room]):
-            connect(ax, (room, other), spots, INK)
+        write(ax, x, y, part, sorted(graph[part] - arrows[part]))
+        for other in sorted(arrows[part]):
+            connect(ax, (part, other), spots, INK)
     connect(ax, UPWARDS, spots, RED)
     ax.text(-1.5, -0.62, CAPTION, color=QUIET, fontsize=9, va="center")
     figure.savefig(file, dpi=110, metadata={"Description": in_words()})
 
 
-def write(ax, x, y, room, also):
+def write(ax, x, y, part, also):
     """What is in a box: a name, the modules, and needs without an arrow."""
-    folder = SOURCES[room].parent != FOLDER
-    lines = [(f"{room}/" if folder else f"{room}.py", 12, INK, "bold")]
-    if contents(room):
-        lines.append((contents(room), 7.5, INK, "normal"))
+    folder = SOURCES[part].parent != FOLDER
+    lines = [(f"{part}/" if folder else f"{part}.py", 12, INK, "bold")]
+    if contents(part):
+        lines.append((contents(part), 7.5, INK, "normal"))
     if also:
         words = textwrap.fill(f"also {', '.join(also)}", 54)
         lines.append((words, 7.5, QUIET, "normal"))
@@ -209,7 +211,7 @@ def write(ax, x, y, room, also):
 
 def connect(ax, pair, spots, colour):
     """An arrow from one box to another, straight or around others."""
-    (x0, y0), (x1, y1) = (spots[room] for room in pair)
+    (x0, y0), (x1, y1) = (spots[part] for part in pair)
     style = dict(color=colour, linewidth=1.4, zorder=1, shrinkA=0, shrinkB=0)
     style |= dict(arrowstyle="-|>", mutation_scale=14)
     if pair == UPWARDS:

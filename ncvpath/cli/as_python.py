@@ -40,13 +40,9 @@ def reading(file, sep, decimal, charset):
     found = separator_of(file, sep)
     if found is None:
         return f"pd.read_parquet({str(file)!r})"
-    options = {"": str(file)}
-    if found != SEPARATORS[".csv"]:
-        options["sep"] = found
-    if decimal != ".":
-        options["decimal"] = decimal
-    if charset != "utf-8":
-        options["encoding"] = charset
+    usual = {"sep": SEPARATORS[".csv"], "decimal": ".", "encoding": "utf-8"}
+    given = {"": str(file), "sep": found, "decimal": decimal, "encoding": charset}
+    options = {key: value for key, value in given.items() if value != usual.get(key)}
     options["index_col"] = False  # or surplus separators would shift the columns
     return "\n".join(called("pd.read_csv", options))
 

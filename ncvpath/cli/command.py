@@ -4,18 +4,21 @@ import argparse
 import shlex
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from ..cv import cv_ncvpath
 from ..path import ConvergenceWarning, ncvpath
 from ..penalties import PENALTIES, ROWS
-from ..runtime.loading import package
 from .as_python import as_python
 from .data_files import Roles, hint, make_study, read_table
 from .delivery import REPORT, delivery, refuse_source
 from .report import Run, as_html, picture
 
 PROGRAM = "python -m ncvpath"
+NAMES = ", ".join(row.name for row in ROWS)
 FEW_CELLS = 10_000_000  # of coefficients.csv; above, it leaves out features at zero
 EXAMPLES = f"""\
 examples:
@@ -78,9 +81,8 @@ def data_options(group):
 def model_options(group):
     """What is fitted."""
     add = group.add_argument
-    names = ", ".join(row.name for row in ROWS)
     add("--penalty", type=penalty_name, default="MCP", metavar="NAME",
-        help=f"{names} (default: %(default)s)")
+        help=f"{NAMES} (default: %(default)s)")
     add("--gamma", type=float, help="concavity of the penalty; each has a default")
     add("--alpha", type=float, help="share of the sparse penalty, the rest is ridge "
         "(default: 1)")
@@ -127,8 +129,7 @@ def file_options(group):
 def penalty_name(text):
     """A penalty as the table spells it."""
     if text.lower() not in PENALTIES:
-        names = ", ".join(row.name for row in ROWS)
-        raise argparse.ArgumentTypeError(f"must be one of {names}; got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be one of {NAMES}; got {text!r}")
     return PENALTIES[text.lower()].name
 
 
@@ -197,21 +198,19 @@ def fitted(options, command):
     study = make_study(table, roles, options.encode, options.omit_missing)
     arguments = fit_arguments(options, study)
     code = as_python(options.file, reading, roles, study, arguments)
-    data = {
-        name: getattr(study, name) for name in ("weights", "groups")
-        if getattr(study, name) is not None
-    }
+    shown = sys.stderr.isatty()
+    data = dict(X=study.X, y=study.y, weights=study.weights, progress=shown)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        call = ncvpath if options.cv is None else cv_ncvpath
-        found = call(
-            study.X, study.y, progress=sys.stderr.isatty(), **arguments, **data
-        )
+        if options.cv is None:
+            path, cv = ncvpath(**data, **arguments), None
+        else:
+            cv = cv_ncvpath(**data, **arguments, groups=study.groups)
+            path = cv.fit
     remarks = [
         str(warning.message) for warning in caught
         if not issubclass(warning.category, ConvergenceWarning)  # told in our words
     ]
-    path, cv = (found, None) if options.cv is None else (found.fit, found)
     return Run(
         options.file, roles, study, path, cv, remarks, code, shlex.join(command)
     )
@@ -272,16 +271,11 @@ def write(run, folder, form):
 
 def coefficients(path):
     """The table of coefficients; a very large one without features at zero."""
-    if path.p * path.lambdas.size <= FEW_CELLS:
-        return path.to_frame("wide")
-    import numpy as np
-    pd = package("pandas")
-
-    used = np.unique(path.beta.indices)
-    names = ["(Intercept)", *(path.feature_names[j] for j in used)]
-    values = np.vstack([path.intercept, path.beta[used].toarray()])
-    columns = pd.Index(path.lambdas, name="lambda")
-    return pd.DataFrame(values, index=names, columns=columns)
+    if path.p * path.lambdas.size > FEW_CELLS:
+        used = np.unique(path.beta.indices)
+        names = tuple(path.feature_names[j] for j in used)
+        path = replace(path, beta=path.beta[used], feature_names=names)
+    return path.to_frame("wide")
 
 
 def tell(run, folder, names):

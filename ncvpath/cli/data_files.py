@@ -30,8 +30,7 @@ class Roles(NamedTuple):
 
     def named(self):
         """(option, column) of each column that is no feature."""
-        own = (("--response", self.response), ("--weights", self.weights),
-               ("--groups", self.groups))
+        own = zip(("--response", "--weights", "--groups"), self)
         return [(option, name) for option, name in own if name is not None] + [
             ("--drop", name) for name in self.drop
         ]
@@ -175,19 +174,15 @@ def make_study(table, roles, encode=False, omit_missing=False):
             f"a fit needs 2 rows at least; got {len(table)}"
             + (f" of {rows} without missing values" if omit_missing else "")
         )
-    y, weights, groups = (
-        None if name is None else table[name]
-        for name in (roles.response, roles.weights, roles.groups)
-    )
+    used = [name for _, name in roles.named() if name not in roles.drop]
+    y, weights, groups = (table.get(name) for name in roles[:3])
     for option, column in (("--response", y), ("--weights", weights)):
         if column is not None and not is_numeric(column):
             raise ValueError(
                 f"{option} must be a column of numbers; {column.name!r} has "
                 f"{example(column)}"
             )
-    used = [roles.response, roles.weights, roles.groups]
-    X = table.drop(columns=[name for name in used if name is not None])
-    X, encoded = encode_text(X, encode)
+    X, encoded = encode_text(table.drop(columns=used), encode)
     if X.shape[1] == 0:
         raise ValueError("no column is left as a feature")
     return Study(X, y, weights, groups, rows - len(table), encoded)
@@ -233,10 +228,10 @@ def refuse_missing(table):
     counts = table.isna().sum()
     counts = counts[counts > 0]
     if len(counts):
-        listed = [f"{name!r} has {count}" for name, count in counts.head(5).items()]
-        more = f" and {len(counts) - 5} more columns" if len(counts) > 5 else ""
+        listed = some([f"{name!r} has {count}" for name, count in counts.items()])
+        more = " columns" if len(counts) > 5 else ""
         raise ValueError(
-            f"missing values: {', '.join(listed)}{more}; fill them in, leave out the "
+            f"missing values: {listed}{more}; fill them in, leave out the "
             "rows with --omit-missing, or columns with --drop"
         )
 

@@ -3,8 +3,6 @@
 Everything is in the file: pictures as data, no scripts, no fonts from elsewhere.
 """
 
-import base64
-import io
 import warnings
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ..results import CvNcvPath, NcvPath
-from ..results.printing import some
+from ..results.printing import counted, drawn, inline, some, unconverged
 from ..runtime.loading import package
 from .data_files import Roles, Study
 from .delivery import manifest
@@ -65,23 +63,22 @@ class Run:
     study: Study
     path: NcvPath
     cv: CvNcvPath | None
-    remarks: list[str]
-    """Warnings of the fit, those of convergence apart."""
-    code: str
-    """The Python that does the same."""
+    remarks: list[str]  # warnings of the fit, those of convergence apart
+    code: str  # the Python that does the same
     command: str
 
     def header(self):
         """Size and response."""
-        study, done = self.study, []
-        if study.omitted:
-            done.append(f"{counted(study.omitted, 'row')} with missing values left out")
-        if study.encoded:
-            done.append(f"encoded: {some(tuple(study.encoded))}")
-        return (
+        words = (
             f"{self.path.n} rows, {counted(self.path.p, 'feature')}, "
             f"response {self.roles.response}"
-        ) + "".join(f"; {words}" for words in done)
+        )
+        if self.study.omitted:
+            left_out = counted(self.study.omitted, "row")
+            words += f"; {left_out} with missing values left out"
+        if self.study.encoded:
+            words += f"; encoded: {some(tuple(self.study.encoded))}"
+        return words
 
     def choices(self):
         """Names of the lambdas that were chosen, and their positions."""
@@ -112,19 +109,15 @@ class Run:
 
     def unconverged(self):
         """Which lambdas did not converge, in words, or None."""
-        path, found = self.path, []
-        if not path.converged.all():
-            missed = (~path.converged).sum()
-            found.append(f"{missed} of {path.lambdas.size} lambdas")
-        if self.cv is not None and not self.cv.converged.all():
-            missed = (~self.cv.converged).sum()
-            found.append(f"{missed} of {self.cv.converged.size} fits in folds")
-        if not found:
+        missed = unconverged(self.path.converged, "lambdas")
+        if self.cv is not None:
+            missed += unconverged(self.cv.converged, "fits in folds")
+        if not missed:
             return None
         return (
-            f"{' and '.join(found)} did not reach tol={path.tol:g} (column converged "
-            "of path.csv); a larger --max-epochs, a larger --lambda-min-ratio or an "
-            "--alpha below 1 may help."
+            f"{' and '.join(missed)} did not reach tol={self.path.tol:g} (column "
+            "converged of path.csv); a larger --max-epochs, a larger "
+            "--lambda-min-ratio or an --alpha below 1 may help."
         )
 
 
@@ -186,11 +179,6 @@ def lead(run):
         f"By {len(run.cv.fold_errors)}-fold cross-validation, {path.penalty} at "
         f"{told[0]}; at {told[1]}."
     )
-
-
-def counted(number, word):
-    """A number of things."""
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def cv_caption(run):
@@ -260,14 +248,10 @@ def convexity(run):
 def coefficient_table(run):
     """The chosen models side by side; an empty cell is a zero."""
     table, names = run.selected(), list(run.choices())
-    shown = table.head(MOST_ROWS + 1)
+    shown = table.head(MOST_ROWS + 1).assign(effect=table[names[0]] * table["sd"])
     head = ["feature", *names, "sd of feature", f"{names[0]} \u00d7 sd"]
-    rows = []
-    for feature, row in shown.iterrows():
-        cells = [number(row[name]) if row[name] else "" for name in names]
-        effect = row[names[0]] * row["sd"]
-        rows.append([feature, *cells, number(row["sd"]),
-                     number(effect) if effect else ""])
+    cells = shown.mask(shown == 0).itertuples()
+    rows = [[feature, *map(number, values)] for feature, *values in cells]
     left = len(table) - len(shown)
     caption = "Largest effect of one standard deviation first; empty: not in the model."
     if left:
@@ -278,20 +262,16 @@ def coefficient_table(run):
 def cv_table(cv):
     """Both rules, as summary() has them."""
     frame = cv.summary().drop(columns="index")
-    rows = [
-        [f"lambda_{rule}", *(number(value) for value in row)]
-        for rule, row in zip(frame.index, frame.itertuples(index=False))
-    ]
+    rows = [[f"lambda_{rule}", *map(number, row)] for rule, *row in frame.itertuples()]
     return html_table(["", *frame.columns], rows)
 
 
 def criteria_table(path):
     """The models that information criteria prefer."""
-    rows = []
+    table, rows = path.summary()[["lambda", "df", "dev_ratio"]], []
     for name in ("aic", "bic", "ebic"):
         k = int(np.argmin(getattr(path, name)()))
-        rows.append([name.upper(), number(path.lambdas[k]), number(path.df[k]),
-                     number(path.dev_ratio[k])])
+        rows.append([name.upper(), *map(number, table.iloc[k])])
     return html_table(["criterion", "lambda", "nonzero", "deviance explained"], rows)
 
 
@@ -382,22 +362,14 @@ def figure(pictures, name, caption):
     """A picture, inline."""
     if name not in pictures:
         return "<p>A path of one lambda has no picture.</p>"
-    data = base64.b64encode(pictures[name]).decode()
-    return (
-        f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{data}">'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
+    words = escape(caption)
+    image = inline(pictures[name], words)
+    return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
 
 
 def picture(result, form, **options):
     """A path or a cross-validation, drawn in some format."""
-    from matplotlib.figure import Figure
-
-    drawn = Figure(figsize=(8, 5.2), layout="constrained")
-    stream = io.BytesIO()
     with warnings.catch_warnings():
         # Names may be written in letters that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph")
-        result.plot(ax=drawn.subplots(), **options)
-        drawn.savefig(stream, format=form, dpi=180)
-    return stream.getvalue()
+        return drawn(result, form, size=(8, 5.2), dpi=180, **options)

@@ -3,11 +3,13 @@ executor is."""
 
 import os
 import tempfile
+import threading
 from concurrent.futures import (
     FIRST_EXCEPTION,
     BrokenExecutor,
     CancelledError,
     ProcessPoolExecutor,
+    ThreadPoolExecutor,
 )
 from concurrent.futures import wait as wait_for
 from contextlib import contextmanager, suppress
@@ -23,16 +25,11 @@ from ..matrices.design import standardized
 from ..matrices.sparse import SparseColumns
 from ..path import assemble, choose_lambdas, compute
 from ..runtime.memory import TooLargeError, advised
-from ..runtime.threads import Crew, working
-from ..solver import certificates
+from ..runtime.threads import ThreadPool, working
+from ..solver.follow import follow
 from ..solver.problem import pose
-from ..solver.stretches import suits, take_stretches
-from ..solver.walk import take_steps, walk
 from .fold_fits import all_rows, fit_fold
-from .lockstep import Commons, Companion
 
-# Memory that the walks of a cross-validation may take together, as a share of X's own.
-MEMORY = 0.4
 # What helps where there is no memory for the folds.
 FEWER_AT_ONCE = (
     "n_threads=1 has fewer folds under way at a time, keep=False keeps no predictions, "
@@ -41,54 +38,59 @@ FEWER_AT_ONCE = (
 
 
 def side_by_side(data, settings, splits, judge, bar, X, y):
-    """The path and the fits of all folds, walking together in this process."""
-    with working(settings.n_threads) as crew:
-        matrix = open_matrix(data.X, crew)
-        commons = Commons(matrix, settings.n_threads)
-        hand = Crew(1)
-        of_folds = replace(settings, record=False)
-        stride = stride_of_folds(matrix, of_folds)
-        alone = matrix.size < certificates.SMALL or stride is take_stretches
-
-        def own_matrix():
-            own = open_matrix(data.X, hand)
-            return own if alone else Companion(own, commons)
-
-        # What comes before the walks is done with everyone's threads.
-        design, total, products = prepared(matrix, data, settings)
-        design = replace(design, matrix=own_matrix())
-        apart = alone or products is not None
-        most = walkers_at_once(design, settings.n_threads, apart)
+    """The path and the fits of all folds, in this process, a thread for each."""
+    with working(settings.n_threads) as threads:
+        design, total, products = prepared(open_matrix(data.X, threads), data, settings)
         problem, state = pose(data, settings, design, products)
-        lambdas, hidden = choose_lambdas(problem, settings)
-        of_folds = replace(of_folds, lambdas=lambdas)
-        begun = [(problem, state)]  # to be dropped with all its memory at the end
-        del design, problem, state, products
+        threads.n_threads = 1  # what comes now has one for each job
+        lambdas, warm_up_lambdas = choose_lambdas(problem, settings)
+        of_folds = replace(settings, lambdas=lambdas, record=False)
+        begun, cancelled = [(problem, state)], threading.Event()
+        del design, problem, state, products  # with the job that has them all goes
 
         def tick(count):
-            commons.check()
+            if cancelled.is_set():
+                raise CancelledError
             bar.tick(count)
 
         def full():
             problem, state = begun.pop()
-            steps, stopped = walk(
-                problem, state, lambdas, hidden, settings, tick, take_steps
-            )
-            return assemble(problem, state, data, settings, steps, stopped, X, y)
+            path = follow(problem, state, lambdas, warm_up_lambdas, settings, tick)
+            return assemble(problem, state, data, settings, path, X, y)
 
         def fold(k):
             try:
                 with advised("a fold", FEWER_AT_ONCE):
                     return fit_fold(
                         data, of_folds, splits.train[k], splits.test[k], judge,
-                        own_matrix(), tick, total, stride,
+                        open_matrix(data.X, ThreadPool(1)), tick, total,
                     )
             except (ValueError, FloatingPointError, MemoryError) as error:
                 raise failure(k, error) from error
 
-        folds = [partial(fold, k) for k in range(len(splits.test))]
-        path, *fits = commons.run([full, *folds], most)
+        jobs = [full, *(partial(fold, k) for k in range(len(splits.test)))]
+        path, *fits = run_all(jobs, settings.n_threads, cancelled)
     return path, fits
+
+
+def run_all(jobs, n_threads, cancelled):
+    """The results of all jobs; if one fails, or at an interrupt, the others are
+    cancelled, and the first failure in their order is raised."""
+    futures = []
+    with ThreadPoolExecutor(n_threads, "ncvpath-fold") as pool:
+        try:
+            for job in jobs:
+                futures.append(pool.submit(job))
+            wait_for(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            if sum(future.done() for future in futures) < len(jobs):
+                cancelled.set()
+                pool.shutdown(cancel_futures=True)
+    for future in futures:
+        error = None if future.cancelled() else future.exception()
+        if error is not None and not isinstance(error, CancelledError):
+            raise error
+    return [future.result() for future in futures]
 
 
 def prepared(matrix, data, settings):
@@ -96,23 +98,6 @@ def prepared(matrix, data, settings):
     figures = matrix.measure(data.weights, settings.intercept)
     design = standardized(matrix, data.weights, settings.standardize, *figures)
     return design, *all_rows(design, figures, settings)
-
-
-def stride_of_folds(matrix, settings):
-    """How folds walk, wherever they do."""
-    return take_stretches if suits(matrix, settings) else take_steps
-
-
-def walkers_at_once(design, n_threads, apart):
-    """How many walks to have under way: more share a pass, and need more memory.
-
-    Each needs matrices as large as its support may become, and dozens of vectors.
-    """
-    if apart:
-        return n_threads  # nobody waits for others, but with the null model perhaps
-    largest = min(design.n, design.p)
-    each = 8 * (3 * largest**2 // 2 + 12 * design.n + 48 * design.p)
-    return max(n_threads, int(MEMORY * design.matrix.nbytes / each))
 
 
 def collected(futures):
@@ -151,18 +136,17 @@ class OnDisk(NamedTuple):
 
 def elsewhere(data, settings, splits, judge, bar, X, y, executor, X_there):
     """The path here, and then the fits of all folds as tasks of an executor."""
-    with working(settings.n_threads) as crew:
-        path = compute(data, settings, crew, bar, X, y)
+    with working(settings.n_threads) as threads:
+        path = compute(data, settings, threads, bar, X, y)
         settings = replace(settings, lambdas=path.lambdas, n_threads=1, record=False)
-        matrix = open_matrix(data.X, crew)
+        matrix = open_matrix(data.X, threads)
         _, total, _ = prepared(matrix, data, settings)
-        stride = stride_of_folds(matrix, settings)
     rest = replace(data, X=None, names=())
     futures = []
     try:
         for train, test in zip(splits.train, splits.test):
             future = executor.submit(
-                task, X_there, rest, settings, train, test, judge, total, stride
+                task, X_there, rest, settings, train, test, judge, total
             )
             future.add_done_callback(lambda _: bar.tick(settings.lambdas.size))
             futures.append(future)
@@ -175,15 +159,15 @@ def elsewhere(data, settings, splits, judge, bar, X, y, executor, X_there):
     return path, collected(futures)
 
 
-def task(X, data, settings, train, test, judge, total, stride):
+def task(X, data, settings, train, test, judge, total):
     """One fold, in whatever process this is."""
     if isinstance(X, OnDisk):
         X = opened(X)
-    with working(1) as crew, advised("a fold", FEWER_AT_ONCE):
+    with working(1) as threads, advised("a fold", FEWER_AT_ONCE):
         data = replace(data, X=X)
         return fit_fold(
-            data, settings, train, test, judge, open_matrix(X, crew), lambda _: None,
-            total, stride,
+            data, settings, train, test, judge, open_matrix(X, threads), lambda _: None,
+            total,
         )
 
 
@@ -205,7 +189,7 @@ def written(X, file):
     if isinstance(X, SparseColumns):
         parts = X.arrays
     else:
-        parts = X.blocks(Crew(1)) if isinstance(X, Columns) else (X,)
+        parts = X.blocks(ThreadPool(1)) if isinstance(X, Columns) else (X,)
     with open(file, "wb") as stream:
         for part in parts:
             part.ravel(order="F").tofile(stream)

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..matrices.design import standardized
 from ..path import choose_lambdas
+from ..solver.follow import follow
 from ..solver.gram import GramCache
 from ..solver.problem import pose
-from ..solver.walk import walk
 
 # The share of a column's square from which on products are derived, not computed.
 THIN = 0.01
@@ -49,11 +49,10 @@ class Judge(NamedTuple):
     keep: bool
 
 
-def fit_fold(data, settings, train, test, judge, matrix, tick, total, stride):
+def fit_fold(data, settings, train, test, judge, matrix, tick, total):
     """Fit the rows in `train` at settings.lambdas; predict and judge `test`.
 
-    `total` are figures of all rows, from which those of the fold are derived; `stride`
-    is how the fold walks.
+    `total` are figures of all rows, from which those of the fold are derived.
     """
     # The rows that would count if they were not held out.
     rows = np.flatnonzero(~train & (data.weights > 0))
@@ -62,10 +61,9 @@ def fit_fold(data, settings, train, test, judge, matrix, tick, total, stride):
     own = replace(data, weights=design.weights)
     problem, state = pose(own, settings, design, products)
     del products
-    lambdas, hidden = choose_lambdas(problem, settings)
-    steps, stopped = walk(problem, state, lambdas, hidden, settings, tick, stride)
+    path = follow(problem, state, *choose_lambdas(problem, settings), settings, tick)
     del state  # most of the memory
-    predictions = predicted(test, problem, steps, settings.intercept)
+    predictions = predicted(test, problem, path, settings.intercept)
     counted = data.weights[test] > 0  # others may be anything
     weights, errors = data.weights[test][counted], predictions[counted]
     np.subtract(data.y[test][counted, None], errors, out=errors)
@@ -77,9 +75,8 @@ def fit_fold(data, settings, train, test, judge, matrix, tick, total, stride):
         errors *= np.sqrt(weights)[:, None]
         spread = lengths(errors)
     return FoldFit(
-        sum_of_weights, mean, spread,
-        np.array([step.converged for step in steps]), stopped,
-        {step.status for step in steps if not step.converged},
+        sum_of_weights, mean, spread, path.converged, path.stopped,
+        {path.status[k] for k in np.flatnonzero(~path.converged)},
         predictions if judge.keep else None,
     )
 
@@ -124,7 +121,7 @@ def fold_products(design, data, train, rows, total):
     share = left * design.norm2 * unit**2
     thin = np.flatnonzero((share < THIN) & (total.scale > 0))
     if thin.size:
-        out[:, thin] = design.gram(design.everyone, thin)
+        out[:, thin] = design.gram(design.all_features, thin)
         out[thin] = out[:, thin].T
     return out
 
@@ -144,14 +141,13 @@ def all_rows(design, figures, settings):
     return AllRows(design.weights, center, scale, standard), products
 
 
-def predicted(rows, problem, steps, intercept):
-    """Predictions for some rows of X, rows x steps."""
-    used = np.unique(np.concatenate([step.support for step in steps]))
-    beta, constant = np.zeros((used.size, len(steps))), np.empty(len(steps))
-    for k, step in enumerate(steps):
-        place = np.searchsorted(used, step.support)
-        beta[place, k], constant[k] = problem.design.to_user_scale(
-            step.support, step.beta, problem.mean
-        )
+def predicted(rows, problem, path, intercept):
+    """Predictions for some rows of X, rows x lambdas."""
+    used, place = np.unique(path.features, return_inverse=True)
+    values, constant = problem.design.to_user_scale(
+        path.features, path.values, path.ends, problem.mean
+    )
+    beta = np.zeros((used.size, path.lambdas.size))
+    beta[place, np.repeat(np.arange(path.lambdas.size), np.diff(path.ends))] = values
     fitted = problem.design.matrix.predict(rows, used, beta)
     return fitted + (constant if intercept else 0.0)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..inputs.checks import count, entries, finite, real_array
+from ..inputs.checks import count, entries, finite, one_per_row, real_array
 from ..inputs.settings import check_random_state
 from ..runtime.messages import brief
 
@@ -105,7 +105,9 @@ def read_folds(folds, nfolds, groups, random_state, X, y) -> Splits:
     n = len(y)
     if folds is None:
         return _split_by_label(assign_folds(n, nfolds, random_state, groups))
-    if _is_splitter(folds):
+    # Text can be split too, and a class is not yet a splitter.
+    can_split = callable(getattr(folds, "split", None))
+    if can_split and not isinstance(folds, (str, bytes, type)):
         splits = _read_pairs(folds.split(X, y, groups), n)
     else:
         splits = _read_labels_or_pairs(folds, n)
@@ -120,20 +122,10 @@ def _read_labels_or_pairs(folds, n):
             f"folds must be {KINDS_OF_FOLDS}; got an array of shape {folds.shape}"
         )
     given = entries("folds", folds, KINDS_OF_FOLDS)
-    if given and _is_single(given[0]):
+    first = given[0] if given else ()
+    if isinstance(first, (str, bytes)) or not hasattr(first, "__len__"):
         return _split_by_label(_rank_labels(given, n))
     return _read_pairs(given, n)
-
-
-def _is_splitter(folds):
-    # Text can be split too, and a class is not yet a splitter.
-    return callable(getattr(folds, "split", None)) and not isinstance(
-        folds, (str, bytes, type)
-    )
-
-
-def _is_single(entry):
-    return isinstance(entry, (str, bytes)) or not hasattr(entry, "__len__")
 
 
 def _rank_labels(given, n):
@@ -144,10 +136,7 @@ def _rank_labels(given, n):
     labels = real_array("folds", given)
     if labels.dtype.kind == "b":
         raise ValueError(f"folds must be {KINDS_OF_FOLDS}; got one mask")
-    if labels.size != n:
-        raise ValueError(
-            f"folds must have one label per row; got {labels.size} for {n} rows"
-        )
+    one_per_row("folds", "label per row", labels.size, n)
     finite("folds", labels)
     # Whole floats are welcome: columns of a table often turn integers into them.
     broken = np.flatnonzero(labels % 1)
@@ -210,10 +199,7 @@ def _mask(name, rows, n):
     if rows.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional; got shape {rows.shape}")
     if rows.dtype.kind == "b":
-        if rows.size != n:
-            raise ValueError(
-                f"{name} must have one entry per row; got {rows.size} for {n} rows"
-            )
+        one_per_row(name, "entry per row", rows.size, n)
         mask = rows.copy()
     else:
         mask = _mask_of_numbers(name, rows, n)
@@ -253,10 +239,7 @@ def _labels_of_partition(test, n):
 def _number_groups(groups, n):
     """The distinct groups in order of appearance, and the number of each row's."""
     given = entries("groups", groups, "one label per row")
-    if len(given) != n:
-        raise ValueError(
-            f"groups must have one label per row; got {len(given)} for {n} rows"
-        )
+    one_per_row("groups", "label per row", len(given), n)
     numbers: dict = {}
     try:
         codes = np.array([numbers.setdefault(e, len(numbers)) for e in given])
@@ -282,9 +265,7 @@ def _is_missing(name):
 def _keep_together(splits, names, codes):
     """An error that names the first group on both sides of a split."""
     for k, (train, test) in enumerate(zip(splits.train, splits.test)):
-        fitted = np.zeros(len(names), dtype=bool)
-        fitted[codes[train]] = True
-        torn = codes[test][fitted[codes[test]]]
+        torn = codes[test][np.isin(codes[test], codes[train])]
         if torn.size:
             raise ValueError(
                 "folds must keep each group together; got group "

@@ -16,14 +16,17 @@ from ..matrices.columns import (
 )
 from ..matrices.distributed import DaskColumns, is_dask
 from ..runtime.messages import brief, described, first_of_no_number, warn_user
-from ..runtime.threads import Crew
+from ..runtime.threads import ThreadPool
 from .frames import (
     column_names,
     is_frame,
     is_series,
     numeric_frame,
     raw_names,
+    refuse_column,
+    refuse_empty,
     refuse_other_columns,
+    refuse_other_types,
 )
 from .sparse import frame_columns, is_sparse, is_sparse_frame, sparse_columns
 
@@ -99,11 +102,6 @@ def one_or_more(name, values, kinds, rule):
     return np.atleast_1d(given), given.ndim == 0
 
 
-def optional(value, check):
-    """None stays None."""
-    return None if value is None else check(value)
-
-
 def entries(name, values, kinds):
     """A list of what can be walked through in an order that means something."""
     unfit = (str, bytes, Mapping, Set, np.ma.MaskedArray)
@@ -149,10 +147,7 @@ def dense(name, X):
             f"{name} must be {KINDS_OF_X}; got {values.ndim} dimension(s), shape "
             f"{values.shape}"
         )
-    if 0 in values.shape:
-        raise ValueError(
-            f"{name} must have a row and a column at least; got shape {values.shape}"
-        )
+    refuse_empty(name, values)
     with np.errstate(over="ignore"):  # of long doubles; found below
         values = np.asarray(values, dtype=storage_type(values.dtype), order="F")
     if values.dtype.kind != "f":
@@ -163,9 +158,7 @@ def dense(name, X):
         if not block.all():
             j = left + int(np.argmin(block))
             bad = values[~np.isfinite(values[:, j]), j][0]
-            names = column_names(X)
-            label = repr(names[j]) if names else f"number {j} (from 0)"
-            raise ValueError(f"{name} must be finite; column {label} contains {bad}")
+            refuse_column(name, j, bad, column_names(X))
     return values
 
 
@@ -179,7 +172,7 @@ def is_on_disk(X):
 
 def whole_columns(name, X, features):
     """A dask array, in chunks of whole columns."""
-    real_type(name, X)
+    refuse_other_types(name, X)
     if len(X.shape) != 2:
         raise ValueError(f"{name} must be {KINDS_OF_X}; got {X.ndim} dimension(s)")
     if np.isnan(X.shape).any():
@@ -187,10 +180,7 @@ def whole_columns(name, X, features):
             f"{name} must have chunks of known size; got shape {X.shape} (call its "
             "compute_chunk_sizes() first)"
         )
-    if 0 in X.shape:
-        raise ValueError(
-            f"{name} must have a row and a column at least; got shape {X.shape}"
-        )
+    refuse_empty(name, X)
     if len(X.chunks[0]) > 1:
         if features is None:
             warn_user(
@@ -201,17 +191,9 @@ def whole_columns(name, X, features):
     return DaskColumns(X)
 
 
-def real_type(name, X):
-    """An error where the entries are no real numbers."""
-    if X.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must be real numbers; got dtype {X.dtype} from {type(X).__name__}"
-        )
-
-
 def on_disk(name, X):
     """An array in a file: mapped as it is, if it can be, or column by column."""
-    real_type(name, X)
+    refuse_other_types(name, X)
     if len(X.shape) != 2 or 0 in X.shape:
         return np.asarray(X)  # refused as any other array
     if isinstance(X, np.ndarray):
@@ -230,12 +212,9 @@ def finite_columns(name, columns, features):
     """Columns that are not at hand, after a look at their entries."""
     if features is not None:
         features = features[features < columns.shape[1]]
-    found = first_not_finite(columns, Crew(1), features)
+    found = first_not_finite(columns, ThreadPool(1), features)
     if found:
-        raise ValueError(
-            f"{name} must be finite; column number {found[0]} (from 0) contains "
-            f"{found[1]}"
-        )
+        refuse_column(name, *found)
     return columns
 
 
@@ -247,9 +226,7 @@ def real_array(name, x, kinds="a dense array of numbers"):
         raise ValueError(f"{name} must be {kinds}; got {type(x).__name__}")
     refuse_masks(name, x)
     if hasattr(getattr(x, "dtype", None), "categories"):
-        raise ValueError(
-            f"{name} must be real numbers; got dtype {x.dtype} from {type(x).__name__}"
-        )
+        refuse_other_types(name, x)
     if raw_names(x) is not None:
         refuse_other_columns(name, x)
     try:
@@ -286,6 +263,12 @@ def vector(name, x):
         raise ValueError(f"{name} must be one-dimensional; got shape {values.shape}")
     with np.errstate(over="ignore"):  # of long doubles, which are then not finite
         return np.array(values, dtype=np.float64)
+
+
+def one_per_row(name, what, size, n):
+    """An error where there is not one of something for each of n rows."""
+    if size != n:
+        raise ValueError(f"{name} must have one {what}; got {size} for {n} rows")
 
 
 def finite(name, values):

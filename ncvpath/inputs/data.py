@@ -10,7 +10,7 @@ from ..matrices.distributed import DaskColumns
 from ..matrices.sparse import SparseColumns
 from ..runtime.memory import advised
 from ..runtime.messages import brief, warn_user
-from .checks import entries, finite, matrix, number, vector
+from .checks import entries, finite, matrix, number, one_per_row, vector
 from .frames import chosen_columns, column_names, index_of, is_series
 from .sparse import completed
 
@@ -29,7 +29,7 @@ class Data:
     y: np.ndarray  # n, float64
     weights: np.ndarray  # n, sum 1
     weighted: bool  # whether they were given
-    factor: np.ndarray  # p
+    penalty_factor: np.ndarray  # p
     names: tuple[str, ...]
 
 
@@ -59,11 +59,9 @@ def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
 def compare_indexes(**given):
     """Rows are matched by position; say so where pandas would do otherwise."""
     indexes = {name: index_of(values) for name, values in given.items()}
-    (first, index), *others = [
-        item for item in indexes.items() if item[1] is not None
-    ] or [(None, None)]
-    for name, other in others:
-        if not index.equals(other):
+    first, *others = [name for name in indexes if indexes[name] is not None] or [None]
+    for name in others:
+        if not indexes[first].equals(indexes[name]):
             warn_user(
                 f"{first} and {name} have different indexes; their rows are matched "
                 "by position"
@@ -97,8 +95,7 @@ def match_columns(X, names):
         for name in names:
             if own.count(name) > 1:
                 raise ValueError(f"X must have column {name!r} once; got it twice")
-    wanted = [position[name] for name in names]
-    return chosen_columns(X, wanted)
+    return chosen_columns(X, [position[name] for name in names])
 
 
 def _numbered(p):
@@ -108,11 +105,10 @@ def _numbered(p):
 def _feature_names(given, own, p):
     if given is None and own is None:
         return _numbered(p)
-    if given is None:
-        source, names = "column names of X", own
-    else:
-        names = [str(name) for name in entries("feature_names", given, "names")]
+    source, names = "column names of X", own
+    if given is not None:
         source = "feature_names"
+        names = [str(name) for name in entries(source, given, "names")]
     if len(names) != p:
         raise ValueError(
             f"feature_names must name each of the {p} columns of X; got {len(names)}"
@@ -136,10 +132,7 @@ def _weights(weights, n):
     if weights is None:
         return np.full(n, 1 / n)
     weights = vector("weights", weights)
-    if weights.size != n:
-        raise ValueError(
-            f"weights must have one value per row of X; got {weights.size} for {n} rows"
-        )
+    one_per_row("weights", "value per row of X", weights.size, n)
     finite("weights", weights)
     if (weights < 0).any():
         lowest = int(np.argmin(weights))
@@ -157,7 +150,7 @@ def _factors(given, names, named):
     p = len(names)
     if given is None:
         return np.ones(p)
-    if is_series(given) and (named or not _is_positional(given, p)):
+    if is_series(given) and (named or list(given.index) != list(range(p))):
         twice = given.index[given.index.duplicated()]
         if len(twice):
             raise ValueError(
@@ -188,7 +181,3 @@ def _factors(given, names, named):
             f"{factor[wrong[0]]:g} for {names[wrong[0]]!r}"
         )
     return factor
-
-
-def _is_positional(series, p):
-    return len(series) == p and list(series.index) == list(range(p))

@@ -1,7 +1,7 @@
 """Tables with named columns: pandas' frames and series, and the tables of others.
 
 They are recognised without importing their library. What is no number is refused by
-the name of its column.
+the name of its column; so is what is wrong with any X, however it is stored.
 """
 
 import sys
@@ -87,3 +87,25 @@ def numeric_frame(name, frame):
     common = np.result_type(*frame.dtypes) if frame.shape[1] else np.dtype(float)
     short = common in SHORT or common == np.bool_
     return frame.to_numpy(dtype=common if short else np.float64)
+
+
+def refuse_other_types(name, X):
+    """An error where the entries are no real numbers."""
+    if X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be real numbers; got dtype {X.dtype} from {type(X).__name__}"
+        )
+
+
+def refuse_empty(name, X):
+    """An error where there are no rows, or no columns."""
+    if len(X.shape) != 2 or 0 in X.shape:
+        raise ValueError(
+            f"{name} must have a row and a column at least; got shape {X.shape}"
+        )
+
+
+def refuse_column(name, j, value, names=None):
+    """The error for column j, which contains a value that is not finite."""
+    label = repr(names[j]) if names else f"number {j} (from 0)"
+    raise ValueError(f"{name} must be finite; column {label} contains {value}")

@@ -1,7 +1,8 @@
 """How to fit: every setting, checked, or a ValueError that names argument, rule and
 value. Nothing behind the door checks them again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..runtime.threads import available_cores
 from ..solver.inner import INNER
 from ..solver.mm import MAJORIZING
 from ..solver.working_set import RULES
-from .checks import count, finite, flag, number, one_of, optional, real_array
+from .checks import count, finite, flag, number, one_of, real_array
 
 SOLVERS = (*INNER, *MAJORIZING)
 
@@ -41,6 +42,7 @@ class Settings:
     n_threads: int
     progress: bool
     record: bool
+    certify_from: int = 2_000_000  # numbers in X; tests have smaller ones
 
     @property
     def uses_products(self):
@@ -53,42 +55,37 @@ class Settings:
         return self.nlambda if self.lambdas is None else self.lambdas.size
 
 
-def check_settings(
-    *, penalty, gamma, alpha, nlambda, lambda_min_ratio, lambdas, warm_up, intercept,
-    standardize, working_set, solver, n_added, prune, inexact, tol, max_epochs, dfmax,
-    convex, n_threads, progress, record,
-):
+# Settings that are checked one by one, and those of them that the fit may choose.
+CHECKS = {field.name: flag for field in fields(Settings) if field.type is bool} | {
+    "alpha": partial(number, above=0, upto=1),
+    "nlambda": partial(count, least=1),
+    "lambda_min_ratio": partial(number, atleast=0, below=1),
+    "n_added": partial(count, least=1),
+    "tol": partial(number, above=0),
+    "max_epochs": partial(count, least=1),
+    "dfmax": partial(count, least=0),
+    "n_threads": partial(count, least=1),
+}
+OPTIONAL = ("lambda_min_ratio", "n_added", "dfmax", "n_threads")
+
+
+def check_settings(*, penalty, gamma, lambdas, working_set, solver, **others):
     """Clean settings."""
     row = _penalty(penalty)
-    working_set, solver = _system(working_set, solver)
-    return Settings(
-        row=row,
-        gamma=_gamma(row, gamma),
-        alpha=number("alpha", alpha, above=0, upto=1),
-        nlambda=count("nlambda", nlambda, 1),
-        lambda_min_ratio=optional(lambda_min_ratio, _ratio),
-        lambdas=optional(lambdas, _lambdas),
-        warm_up=flag("warm_up", warm_up),
-        intercept=flag("intercept", intercept),
-        standardize=flag("standardize", standardize),
-        working_set=working_set,
-        solver=solver,
-        n_added=optional(n_added, lambda v: count("n_added", v, 1)),
-        prune=flag("prune", prune),
-        inexact=flag("inexact", inexact),
-        tol=number("tol", tol, above=0),
-        max_epochs=count("max_epochs", max_epochs, 1),
-        dfmax=optional(dfmax, lambda v: count("dfmax", v, 0)),
-        convex=flag("convex", convex),
-        n_threads=optional(n_threads, lambda v: count("n_threads", v, 1))
-        or available_cores(),
-        progress=flag("progress", progress),
-        record=flag("record", record),
-    )
+    _check_system(working_set, solver)
+    checked = {
+        "row": row, "gamma": _gamma(row, gamma), "working_set": working_set,
+        "solver": solver, "lambdas": None if lambdas is None else _lambdas(lambdas),
+    }
+    for name, value in others.items():
+        left_open = value is None and name in OPTIONAL
+        checked[name] = None if left_open else CHECKS[name](name, value)
+    checked["n_threads"] = checked["n_threads"] or available_cores()
+    return Settings(**checked)
 
 
-def _system(working_set, solver):
-    """A working set and a solver that go together."""
+def _check_system(working_set, solver):
+    """A working set and a solver must go together."""
     one_of("working_set", working_set, RULES)
     one_of("solver", solver, SOLVERS)
     if solver in MAJORIZING and working_set != "fireworks":
@@ -97,13 +94,12 @@ def _system(working_set, solver):
             f"{', '.join(RULES)} with solver one of {', '.join(INNER)}; got "
             f"working_set={working_set!r}"
         )
-    return working_set, solver
 
 
 def _penalty(penalty):
-    names = ", ".join(row.name for row in ROWS)
     row = PENALTIES.get(penalty.lower()) if isinstance(penalty, str) else None
     if row is None:
+        names = ", ".join(row.name for row in ROWS)
         raise ValueError(
             f"penalty must be one of {names}; got penalty={brief(penalty)}"
         )
@@ -111,19 +107,13 @@ def _penalty(penalty):
 
 
 def _gamma(row, gamma):
-    if row.gamma is None:
-        if gamma is not None:
-            raise ValueError(
-                f"gamma must not be given for {row.name}; got gamma={brief(gamma)}"
-            )
-        return None
     if gamma is None:
         return row.gamma
+    if row.gamma is None:
+        raise ValueError(
+            f"gamma must not be given for {row.name}; got gamma={brief(gamma)}"
+        )
     return number("gamma", gamma, above=row.above, where=f" for {row.name}")
-
-
-def _ratio(ratio):
-    return number("lambda_min_ratio", ratio, atleast=0, below=1)
 
 
 def _lambdas(lambdas):

@@ -9,6 +9,7 @@ already is used as it is; all else is converted once.
 import numpy as np
 
 from ..matrices.sparse import SparseColumns
+from .frames import refuse_column, refuse_empty, refuse_other_types
 
 SCAN = 1 << 20  # entries looked at together
 COMPRESSED = ("csc", "csr", "bsr")
@@ -27,14 +28,8 @@ def is_sparse_frame(frame):
 
 def sparse_columns(name, X):
     """Clean columns of a scipy.sparse matrix or array, which is not modified."""
-    if len(X.shape) != 2 or 0 in X.shape:
-        raise ValueError(
-            f"{name} must have a row and a column at least; got shape {X.shape}"
-        )
-    if X.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must be real numbers; got dtype {X.dtype} from {type(X).__name__}"
-        )
+    refuse_empty(name, X)
+    refuse_other_types(name, X)
     if X.format in COMPRESSED:
         check_compressed(name, X)
     else:
@@ -76,10 +71,14 @@ def check_compressed(name, X):
             f"dimension; got shapes {indptr.shape} and {X.indices.shape}"
         )
     check_integers(name, "indptr", indptr)
-    if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+    falls = np.flatnonzero(indptr[1:] < indptr[:-1])
+    if indptr[0] != 0 or falls.size:
+        got = f"indptr[0]={indptr[0]}"
+        if indptr[0] == 0:
+            k = falls[0]
+            got = f"{indptr[k]}, {indptr[k + 1]} at position {k}"
         raise ValueError(
-            f"{name} must have an indptr that begins with 0 and never falls; got "
-            f"{describe_indptr(indptr)}"
+            f"{name} must have an indptr that begins with 0 and never falls; got {got}"
         )
     if indptr[-1] > stored:
         raise ValueError(
@@ -87,14 +86,6 @@ def check_compressed(name, X):
             f"got {stored}"
         )
     check_range(name, X.indices[: indptr[-1]], minor)
-
-
-def describe_indptr(indptr):
-    """Where an indptr goes wrong."""
-    if indptr[0] != 0:
-        return f"indptr[0]={indptr[0]}"
-    k = int(np.argmax(indptr[1:] < indptr[:-1]))
-    return f"{indptr[k]}, {indptr[k + 1]} at position {k}"
 
 
 def check_coordinates(name, X):
@@ -111,13 +102,11 @@ def check_coordinates(name, X):
 def check_range(name, indices, limit):
     """Refuse indices below 0 or from `limit` on."""
     check_integers(name, "indices", indices)
-    for piece in stretches(indices.size):
-        part = indices[piece]
-        for extreme in (part.min(), part.max()):
-            if not 0 <= extreme < limit:
-                raise ValueError(
-                    f"{name} must have indices from 0 to {limit - 1}; got {extreme}"
-                )
+    for extreme in (indices.min(initial=0), indices.max(initial=0)):
+        if not 0 <= extreme < limit:
+            raise ValueError(
+                f"{name} must have indices from 0 to {limit - 1}; got {extreme}"
+            )
 
 
 def check_integers(name, what, indices):
@@ -128,52 +117,35 @@ def check_integers(name, what, indices):
 
 def clean(name, data, indices, indptr, shape, names=None):
     """Columns with entries sorted, summed and finite."""
-    n, p = map(int, shape)
-    whole = np.int32 if n <= np.iinfo(np.int32).max else np.int64
-    size = int(indptr[-1])
-    columns = SparseColumns(
-        np.ascontiguousarray(data[:size], dtype=np.float64),
-        np.ascontiguousarray(indices[:size], dtype=whole),
-        np.ascontiguousarray(indptr, dtype=np.int64),
-        (n, p),
-    )
+    columns = stored(data, indices, indptr, shape)
     if not is_sorted(columns):
-        columns = summed(columns)
-    for piece in stretches(columns.data.size):
-        bad = ~np.isfinite(columns.data[piece])
+        matrix = columns.to_scipy(copy=True)
+        matrix.sum_duplicates()
+        columns = stored(matrix.data, matrix.indices, matrix.indptr, shape)
+    for left in range(0, columns.data.size, SCAN):
+        bad = ~np.isfinite(columns.data[left : left + SCAN])
         if bad.any():
-            place = piece.start + int(np.argmax(bad))
+            place = left + int(np.argmax(bad))
             j = int(np.searchsorted(columns.indptr, place, side="right")) - 1
-            label = repr(names[j]) if names else f"number {j} (from 0)"
-            raise ValueError(
-                f"{name} must be finite; column {label} contains {columns.data[place]}"
-            )
+            refuse_column(name, j, columns.data[place], names)
     return columns
 
 
 def is_sorted(columns):
     """Whether rows rise within each column, none of them twice."""
-    for piece in stretches(columns.indices.size - 1):
-        before = columns.indices[piece]
-        after = columns.indices[piece.start + 1 : piece.stop + 1]
-        falls = after <= before
-        limits = np.searchsorted(columns.indptr, (piece.start, piece.stop), "right")
-        starts = columns.indptr[slice(*limits)]  # of columns, where rows may fall
-        falls[starts - 1 - piece.start] = False
-        if falls.any():
-            return False
-    return True
+    return bool(columns.to_scipy().has_canonical_format)
 
 
-def summed(columns):
-    """A copy with rows sorted, and entries of the same row added."""
-    matrix = columns.to_scipy(copy=True)
-    matrix.sum_duplicates()
+def stored(data, indices, indptr, shape):
+    """Columns in the types that kernels read, not copied where they have them."""
+    n, p = map(int, shape)
+    whole = np.int32 if n <= np.iinfo(np.int32).max else np.int64
+    size = int(indptr[-1])
     return SparseColumns(
-        matrix.data,
-        matrix.indices.astype(columns.indices.dtype, copy=False),
-        matrix.indptr.astype(np.int64),
-        columns.shape,
+        np.ascontiguousarray(data[:size], dtype=np.float64),
+        np.ascontiguousarray(indices[:size], dtype=whole),
+        np.ascontiguousarray(indptr, dtype=np.int64),
+        (n, p),
     )
 
 
@@ -202,9 +174,3 @@ def completed(columns, counts):
         indptr + np.cumsum(added),
         columns.shape,
     )
-
-
-def stretches(length):
-    """Slices of range(length) that are looked at together."""
-    for left in range(0, length, SCAN):
-        yield slice(left, min(left + SCAN, length))

@@ -2,31 +2,31 @@
 
 import numpy as np
 
-from ..runtime.threads import Crew
-from .blocks import BlockedMatrix
+from ..runtime.threads import ThreadPool
 from .columns import Columns
 from .dense import dense_matrix
 from .distributed import DaskColumns
+from .out_of_core import OutOfCoreMatrix
 from .sparse import SparseColumns, sparse_matrix
 
 # Numbers in X that are sooner converted to float64 than kernels compiled for their
-# type; compiled code takes small float64 problems in its stride (solver/walk.py).
+# type.
 SMALL = 2_000_000
 
 
-def open_matrix(X, crew):
+def open_matrix(X, threads):
     """The matrix for what the door has let in (`inputs`)."""
     if isinstance(X, SparseColumns):
-        return sparse_matrix(X, crew)
+        return sparse_matrix(X, threads)
     if isinstance(X, DaskColumns):
-        return BlockedMatrix(X, crew)
+        return OutOfCoreMatrix(X, threads)
     on_disk = isinstance(X, Columns)
     if X.size < SMALL:
-        X = X.fetch(np.arange(X.shape[1]), crew) if on_disk else X
-        return dense_matrix(np.asarray(X, dtype=np.float64, order="F"), crew)
+        X = X.fetch(np.arange(X.shape[1]), threads) if on_disk else X
+        return dense_matrix(np.asarray(X, dtype=np.float64, order="F"), threads)
     if on_disk:
-        return BlockedMatrix(X, crew)
-    return dense_matrix(X, crew)
+        return OutOfCoreMatrix(X, threads)
+    return dense_matrix(X, threads)
 
 
 def product(X, beta):
@@ -35,4 +35,4 @@ def product(X, beta):
         return X @ beta
     used = np.unique(beta.indices)
     rows = np.arange(X.shape[0])
-    return open_matrix(X, Crew(1)).predict(rows, used, beta[used].toarray())
+    return open_matrix(X, ThreadPool(1)).predict(rows, used, beta[used].toarray())

@@ -104,26 +104,26 @@ class Columns:
             if chunks[-1] <= self.width:
                 self.width -= self.width % chunks[-1]
 
-    def each(self, task, features, by_feature, crew, *shared):
+    def each(self, task, features, by_feature, threads, *shared):
         """Yield positions and task(matrix, their share, *shared), block by block.
 
         The last axis of `by_feature`, if any, follows `features`.
         """
-        for some, block in batches(self, features, crew):
+        for some, block in batches(self, features, threads):
             share = None if by_feature is None else np.take(by_feature, some, axis=-1)
-            yield some, task(dense_matrix(block, crew), share, *shared)
+            yield some, task(dense_matrix(block, threads), share, *shared)
 
-    def blocks(self, crew):
+    def blocks(self, threads):
         """All columns, a block at a time."""
-        return (block for _, block in batches(self, np.arange(self.shape[1]), crew))
+        return (block for _, block in batches(self, np.arange(self.shape[1]), threads))
 
-    def fetch(self, features, crew):
+    def fetch(self, features, threads):
         """The columns of ascending features, at most `width` of them."""
         first, last = features[0], features[-1]
         if last - first + 1 == features.size:
-            return in_columns(self._read(first, last + 1), self.dtype, crew)
+            return in_columns(self._read(first, last + 1), self.dtype, threads)
         if isinstance(self.X, np.ndarray):  # a jump costs nothing
-            return in_columns(self.X[:, features], self.dtype, crew)
+            return in_columns(self.X[:, features], self.dtype, threads)
         out = np.empty((self.shape[0], features.size), dtype=self.dtype, order="F")
         # Blocks have fixed borders, so that a run of features spans one at most.
         far = (np.diff(features) > self.gap) | (np.diff(features // self.width) > 0)
@@ -155,7 +155,7 @@ def unmasked(block):
     return np.asarray(block)
 
 
-def in_columns(block, dtype, crew):
+def in_columns(block, dtype, threads):
     """A Fortran-ordered array of that type."""
     if block.flags.f_contiguous:
         return block.astype(dtype, copy=False)
@@ -167,31 +167,31 @@ def in_columns(block, dtype, crew):
             rows = slice(top, top + TURNED)
             out[rows, columns] = block[rows, columns]
 
-    crew.run(one_piece, range(0, block.shape[1], TURNED))
+    threads.run(one_piece, range(0, block.shape[1], TURNED))
     return out
 
 
-def batches(source, features, crew, most=None):
+def batches(source, features, threads, most=None):
     """Yield positions and columns of the features, in ascending order, by blocks."""
     order = np.argsort(features, kind="stable")
     width = source.width if most is None else max(min(most, source.width), 1)
     for left in range(0, features.size, width):
         some = order[left : left + width]
         with advised(f"{some.size} columns of X", NARROWER):
-            columns = source.fetch(features[some], crew)
+            columns = source.fetch(features[some], threads)
         yield some, columns
 
 
-def first_not_finite(source, crew, features=None):
+def first_not_finite(source, threads, features=None):
     """The first column with NaN or inf and that value, or None."""
     if source.dtype.kind != "f":
         return None
     if features is None:
         features = np.arange(source.shape[1])
-    for some, wrong in source.each(not_finite, features, None, crew):
+    for some, wrong in source.each(not_finite, features, None, threads):
         if wrong.any():
             j = features[some[np.argmax(wrong)]]
-            column = source.fetch(np.array([j]), crew)
+            column = source.fetch(np.array([j]), threads)
             return j, column[~np.isfinite(column)][0]
     return None
 

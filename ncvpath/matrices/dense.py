@@ -8,12 +8,12 @@ once more for each type of storage that is met.
 
 from dataclasses import dataclass
 from functools import partial
-from types import ModuleType
 
 import numpy as np
 
-from ..runtime.threads import Crew
-from .compiled import compiled_code
+from .. import kernels
+from ..kernels.records import DenseColumns
+from ..runtime.threads import ThreadPool
 from .portions import sweep_in_portions
 
 # Numbers in a piece of X that one thread works on at a time: small enough to stay
@@ -29,6 +29,9 @@ COPIED = 1 << 22
 # Columns up to which all products among them cost no more than the passes over X that
 # they save, where rows are this many times as many.
 NARROW, TALL = 600, 8
+# Columns up to which their products with others are computed on these others as they
+# lie, without a copy of them.
+FEW_COLUMNS = 16
 # Rows of a product that one thread computes at a time, at least: with fewer, BLAS
 # spends its time on preparing the other factor.
 ROWS = 96
@@ -40,8 +43,7 @@ class DenseMatrix:
 
     X: np.ndarray  # n x p, as the user gave it
     flat: np.ndarray  # the same, column after column, a view
-    crew: Crew
-    kernels: ModuleType  # the compiled code
+    threads: ThreadPool
 
     @property
     def nbytes(self):
@@ -57,7 +59,7 @@ class DenseMatrix:
         """Numbers that these columns hold."""
         return features.size * self.X.shape[0]
 
-    def blur(self, center, scale):
+    def cancellation(self, center, scale):
         """Entries are centred before they are summed: nothing else is rounded."""
         return 1.0
 
@@ -73,12 +75,12 @@ class DenseMatrix:
         center, scale = np.empty((2, p))
 
         def one_piece(piece):
-            self.kernels.measure_columns(
+            kernels.measure_columns(
                 self.flat, piece.start, weights, intercept, center[piece],
                 scale[piece],
             )
 
-        self.crew.run(one_piece, pieces(n, p))
+        self.threads.run(one_piece, pieces(n, p))
         return center, scale
 
     def measure_without(self, rows, total, weights, intercept):
@@ -90,58 +92,62 @@ class DenseMatrix:
         center, scale = total.center.copy(), total.scale.copy()
 
         def one_piece(piece):
-            self.kernels.leave_out(
+            kernels.leave_out(
                 self.flat, piece.start, total.weights, rows, left, intercept,
                 center[piece], scale[piece],
             )
 
-        self.crew.run(one_piece, pieces(rows.size, p))
+        self.threads.run(one_piece, pieces(rows.size, p))
         lost = np.flatnonzero(np.isnan(scale) | (scale <= LOST * np.abs(center)))
         if 4 * lost.size > p:
             return self.measure(weights, intercept)
         for j in lost:
-            self.kernels.measure_columns(
+            kernels.measure_columns(
                 self.flat, j, weights, intercept, center[j : j + 1], scale[j : j + 1],
             )
         return center, scale
 
-    def correlate(self, vectors, centers, features):
-        """Inner products of vectors and centred columns, |vectors| x |features|."""
+    def correlate(self, vectors, features, center, scale):
+        """<vector, x_j> of standardized columns, |vectors| x |features|."""
         out = np.empty((len(vectors), features.size))
-        dots = self.kernels.column_dots
-        if len(vectors) > 1 and len(centers) == 1:
-            dots, centers = self.kernels.many_dots, centers[0]
+        columns = DenseColumns(self.flat, center, scale)
 
         def one_piece(piece):
-            dots(self.flat, features, piece.start, piece.stop, centers, vectors, out)
+            kernels.dense_dots(
+                columns, features, piece.start, piece.stop, vectors, out
+            )
 
-        # Columns do not depend on each other: who is alone needs no pieces.
+        # Bits depend on nobody's piece: who is alone needs no pieces.
         cut = (slice(0, features.size),)
-        if self.crew.n_threads > 1:
-            cut = pieces(self.X.shape[0], features.size)
-        self.crew.run(one_piece, cut)
+        if self.threads.n_threads > 1:
+            cut = pieces(self.X.shape[0], features.size, 4)
+        self.threads.run(one_piece, cut)
         return out
 
     def gram(self, rows, columns, weights, center, scale):
         """Weighted products of standardized columns, |rows| x |columns|."""
+        if columns.size <= FEW_COLUMNS:
+            vectors = self.columns(columns, center, scale).T * weights
+            return self.correlate(vectors, rows, center, scale).T
         n = self.X.shape[0]
-        copy, out = self.kernels.copy_columns, np.zeros((rows.size, columns.size))
+        stored = DenseColumns(self.flat, center, scale)
+        copy, out = kernels.copy_columns, np.zeros((rows.size, columns.size))
         height = max(PIECE // max(columns.size, ROWS), 256)
         for top in range(0, n, height):
             height = min(height, n - top)
-            with self.crew.room("right", columns.size, height) as right:
-                copy(self.flat, columns, center, scale, top, right)
+            with self.threads.scratch("right", columns.size, height) as right:
+                copy(stored, columns, top, right)
                 right *= weights[top : top + height]
 
                 def one_piece(piece, top=top, height=height, right=right):
                     some = rows[piece]
-                    with self.crew.room("left", some.size, height) as left:
-                        copy(self.flat, some, center, scale, top, left)
+                    with self.threads.scratch("left", some.size, height) as left:
+                        copy(stored, some, top, left)
                         out[piece] += left @ right.T
 
                 # A row of the product costs a column's copy and some of its products.
                 depth = height * (1 + columns.size // 8)
-                self.crew.run(one_piece, pieces(depth, rows.size, ROWS))
+                self.threads.run(one_piece, pieces(depth, rows.size, ROWS))
         return out
 
     def gram_of_rows(self, rows, weights, center, scale):
@@ -157,20 +163,22 @@ class DenseMatrix:
             out += block.T @ block
         return out
 
-    def subtract(self, features, center, steps, out):
-        """Take (X_A - center_A) steps from out."""
+    def combine(self, features, beta, center, scale):
+        """The standardized columns times each row of beta."""
+        out = np.zeros((len(beta), self.X.shape[0]))
+        columns = DenseColumns(self.flat, center, scale)
 
         def one_piece(piece):
-            self.kernels.subtract_columns(
-                self.flat, features, center, steps, piece.start, out[piece]
-            )
+            kernels.add_dense(columns, features, beta, piece.start, out[:, piece])
 
-        self.crew.run(one_piece, pieces(features.size, out.size))
+        self.threads.run(one_piece, pieces(beta.size, out.shape[1]))
+        return out
 
     def columns(self, features, center, scale):
         """The standardized columns, n x |features|."""
         out = np.empty((features.size, self.X.shape[0]))
-        self.kernels.copy_columns(self.flat, features, center, scale, 0, out)
+        columns = DenseColumns(self.flat, center, scale)
+        kernels.copy_columns(columns, features, 0, out)
         return out.T
 
     def predict(self, rows, features, beta):
@@ -182,63 +190,12 @@ class DenseMatrix:
             out += self.X[np.ix_(rows, features[some])] @ beta[some]
         return out
 
-    def descend(self, weights, center, scale, features, *rest):
+    def descend(self, features, center, scale, *rest):
         """Coordinate descent with residual updates."""
-        *rest, max_epochs, cyclic = rest
-        sweep = partial(
-            self.kernels.descend_residual, self.flat, weights, center, scale, features,
-            *rest, cyclic,
-        )
+        columns = DenseColumns(self.flat, center, scale)
+        sweep = partial(kernels.descend_dense, columns)
         work = self.X.shape[0] * features.size
-        return sweep_in_portions(sweep, work, max_epochs, cyclic)
-
-
-@dataclass(frozen=True)
-class SomeColumns:
-    """Some columns of a dense matrix, under numbers of their own, where they stand.
-
-    Centre and scale are of all columns. Those that come with a request, in the order of
-    the chosen ones, hold nothing new. It has what a walk asks of a matrix, no more.
-    """
-
-    matrix: DenseMatrix
-    chosen: np.ndarray
-    center: np.ndarray
-    scale: np.ndarray
-
-    @property
-    def crew(self):
-        """The threads."""
-        return self.matrix.crew
-
-    def correlate(self, vectors, centers, features):
-        """As the matrix does it."""
-        return self.matrix.correlate(vectors, self.center[None], self.chosen[features])
-
-    def gram(self, rows, columns, weights, center, scale):
-        """As the matrix does it."""
-        rows, columns = self.chosen[rows], self.chosen[columns]
-        return self.matrix.gram(rows, columns, weights, self.center, self.scale)
-
-    def subtract(self, features, center, steps, out):
-        """As the matrix does it."""
-        self.matrix.subtract(self.chosen[features], self.center, steps, out)
-
-    def descend(self, weights, center, scale, features, *rest):
-        """As the matrix does it."""
-        features = self.chosen[features]
-        return self.matrix.descend(weights, self.center, self.scale, features, *rest)
-
-
-def as_stored(design):
-    """A dense X column after column; the column, there, of each feature of the design;
-    and centre and scale of these columns. None if X is no such thing."""
-    matrix = design.matrix
-    if isinstance(matrix, SomeColumns):
-        return matrix.matrix.flat, matrix.chosen, matrix.center, matrix.scale
-    if isinstance(matrix, DenseMatrix):
-        return matrix.flat, design.everyone, design.center, design.scale
-    return None
+        return sweep_in_portions(sweep, work, features, *rest)
 
 
 def pieces(depth, length, least=1):
@@ -249,8 +206,8 @@ def pieces(depth, length, least=1):
     return [slice(left, min(left + width, length)) for left in range(0, length, width)]
 
 
-def dense_matrix(X, crew):
+def dense_matrix(X, threads):
     """A Fortran-ordered array as the design sees it."""
     view = X.view()
     view.flags.writeable = False
-    return DenseMatrix(view, view.reshape(-1, order="F"), crew, compiled_code())
+    return DenseMatrix(view, view.reshape(-1, order="F"), threads)

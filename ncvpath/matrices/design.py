@@ -4,9 +4,9 @@ Centre and scale are two vectors, applied inside each operation, so X is never
 copied and never changed. All inner products are <a, b> = sum_i w_i a_i b_i with weights
 summing to one, and `x_j` means the standardized column (X_j - center_j) / scale_j.
 
-    correlate(r)          <x_j, r> for every feature, or for some
+    correlate(R, A)       <x_j, r> for rows r of R and every feature, or some
     gram(A, B)            <x_a, x_b>
-    residual(y, A, beta)  y - X_A beta
+    combine(A, B)         X_A beta for rows beta of B
     columns(A)            the standardized columns themselves, for a few features
     descend(...)          coordinate descent with residual updates on the columns
 
@@ -17,45 +17,45 @@ it works for any centre and scale:
                                             by column, 0 if that is constant
     measure_without(rows, total, ...)       the same when some rows are left out, from
                                             that of all
-    correlate(vectors, centers, features)   vectors @ (X_j - center_j), each vector with
-                                            centres of its own, or one row for all
-    gram, columns, descend                  as above, with weights, centre and scale
-    subtract(A, center, steps, out)         take (X_A - center_A) steps from out
+    correlate, gram, combine, columns, descend   as above, with weights, centre, scale
     size, work(A)                           numbers that a pass over X reads, or over A
-    blur(center, scale)                     rounding in inner products, in units of what
+    cancellation(center, scale)             rounding in inner products, in units of what
                                             centred columns would bring
     predict(rows, A, beta)                  X[rows, A] @ beta
-    crew, nbytes                            its threads; memory that X takes
+    threads, nbytes                            its threads; memory that X takes
     is_tall, gram_of_rows(...)              whether all products of columns are computed
                                             at once, and if so, those over some rows
 """
 
 from dataclasses import dataclass
-from types import ModuleType
 
 import numpy as np
-
-from .compiled import compiled_code
 
 
 @dataclass(frozen=True)
 class Design:
     """A matrix with weights of its rows, and centre and scale of its columns."""
 
-    matrix: object  # DenseMatrix, or one of its kind (`matrices`)
+    matrix: object  # DenseMatrix, or one of its kind
     weights: np.ndarray  # n, sum 1
     center: np.ndarray  # p
     scale: np.ndarray  # p
     norm2: np.ndarray  # p, <x_j, x_j>
-    constant: np.ndarray  # p, bool: columns without variation, not to be used
-    everyone: np.ndarray  # p, 0, 1, 2, ...
-    blur: float  # rounding in inner products, in units of what it would be at least
-    kernels: ModuleType  # the compiled code
+    constant: np.ndarray  # p, bool: columns that do not vary
+    cancellation: float  # rounding in inner products, over what it is at least
+    all_features: np.ndarray  # p, 0, 1, 2, ...
+    length: np.ndarray  # p, |x_j|
+    left_out: np.ndarray  # rows of weight zero
 
     @property
     def n(self):
         """Observations."""
         return self.weights.size
+
+    @property
+    def n_counted(self):
+        """Observations of positive weight: those of a fold are its training rows."""
+        return self.n - self.left_out.size
 
     @property
     def p(self):
@@ -67,57 +67,46 @@ class Design:
         """How often a cluster was asked so far; None if there is none."""
         return getattr(self.matrix, "round_trips", None)
 
-    def correlate(self, residual, features=None):
-        """<x_j, residual> for every feature, or for some."""
+    def correlate(self, residuals, features=None):
+        """<x_j, residual> for each residual and every feature, or for some."""
         if features is None:
-            features = self.everyone
-        weighted = self.weights * residual
-        out = self.matrix.correlate(weighted[None], self.center[None], features)[0]
-        out /= self.scale[features]
-        return out
-
-    def correlate_many(self, residuals):
-        """<x_j, residual> for every feature, by residual."""
+            features = self.all_features
         vectors = self.weights * residuals
-        out = self.matrix.correlate(vectors, self.center[None], self.everyone)
-        out /= self.scale
-        return out
+        return self.matrix.correlate(vectors, features, self.center, self.scale)
 
     def gram(self, rows, columns):
         """<x_a, x_b> for a in rows, b in columns."""
         return self.matrix.gram(rows, columns, self.weights, self.center, self.scale)
 
-    def residual(self, response, features, beta):
-        """The response minus X_A beta."""
-        out = response.copy()
-        with np.errstate(over="ignore"):  # of coefficients that run away
-            steps = beta / self.scale[features]
-        self.matrix.subtract(features, self.center, steps, out)
-        out[self.weights == 0] = 0.0  # rows that do not count, whatever they hold
+    def combine(self, features, beta):
+        """X_A beta for each row of beta; zero in rows that do not count."""
+        out = self.matrix.combine(features, beta, self.center, self.scale)
+        if self.left_out.size:
+            out[:, self.left_out] = 0.0  # whatever they hold
         return out
 
     def columns(self, features):
         """The standardized columns, n x |features|."""
         return self.matrix.columns(features, self.center, self.scale)
 
-    def descend(
-        self, features, penalty, l1, l2, v, beta, residual, target, max_epochs, cyclic
-    ):
-        """Coordinate descent with residual updates; changes beta and residual.
-
-        If not `cyclic`, the support is swept alone until it has settled.
-        """
+    def descend(self, features, penalty, coordinates, l2, residual, sweeps):
+        """Coordinate descent with residual updates; changes beta and residual."""
         return self.matrix.descend(
-            self.weights, self.center, self.scale, features, penalty, l1, v, l2, beta,
-            residual, target, max_epochs, cyclic,
+            features, self.center, self.scale, self.weights, penalty, coordinates, l2,
+            residual, sweeps,
         )
 
-    def to_user_scale(self, features, beta, response_mean):
-        """Coefficients and intercept for X as the user gave it."""
+    def to_user_scale(self, features, beta, ends, mean):
+        """Coefficients and intercepts for X as the user gave it.
+
+        Those of model k are from ends[k] up to ends[k + 1].
+        """
+        models = np.repeat(np.arange(ends.size - 1), np.diff(ends))
         with np.errstate(over="ignore", invalid="ignore"):
             coefficients = beta / self.scale[features]
-            intercept = response_mean - self.center[features] @ coefficients
-        if not (np.isfinite(coefficients).all() and np.isfinite(intercept)):
+            shift = coefficients * self.center[features]
+            intercept = mean - np.bincount(models, shift, ends.size - 1)
+        if not (np.isfinite(coefficients).all() and np.isfinite(intercept).all()):
             raise FloatingPointError(
                 "coefficients overflowed in the units of X and y; rescale X and y"
             )
@@ -135,11 +124,11 @@ def standardized(matrix, weights, standardize, center, scale):
     """The design of a matrix whose columns were measured with these weights."""
     p = center.size
     constant = scale == 0
-    blur = matrix.blur(center, scale)
+    cancellation = matrix.cancellation(center, scale)
     scale = np.where(constant, 1.0, scale)
     with np.errstate(over="ignore"):
         norm2 = np.ones(p) if standardize else scale**2
     return Design(
         matrix, weights, center, scale if standardize else np.ones(p), norm2, constant,
-        np.arange(p), blur, compiled_code(),
+        cancellation, np.arange(p), np.sqrt(norm2), np.flatnonzero(weights == 0),
     )

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from ..runtime.memory import advised
-from ..runtime.threads import Crew
+from ..runtime.threads import ThreadPool
 from .columns import BLOCK, in_columns, storage_type, unmasked
 from .dense import dense_matrix
 
@@ -40,10 +40,10 @@ class DaskColumns:
         self.X = kept_there(X, self.dtype)  # a cluster forgets what nobody refers to
         self.chunks = self.X.to_delayed().ravel()
 
-    def each(self, task, features, by_feature, crew, *shared):
+    def each(self, task, features, by_feature, threads, *shared):
         """Yield positions and task(matrix, their share, *shared), chunk by chunk.
 
-        The last axis of `by_feature`, if any, follows `features`. The crew stays here.
+        The last axis of `by_feature`, if any, follows `features`. `threads` stay here.
         """
         import dask
 
@@ -59,10 +59,10 @@ class DaskColumns:
         with advised("a chunk of X", "X.rechunk((-1, k)) with small k has small ones"):
             return zip(places, dask.compute(*tasks))
 
-    def fetch(self, features, crew):
+    def fetch(self, features, threads):
         """The columns of the features."""
         out = np.empty((self.shape[0], features.size), dtype=self.dtype, order="F")
-        for some, columns in self.each(raw, features, None, crew):
+        for some, columns in self.each(raw, features, None, threads):
             out[:, some] = columns
         return out
 
@@ -83,12 +83,12 @@ def on_chunk(chunk, local, dtype, task, share, shared):
     if local is not None:
         chunk = chunk[:, local]
     columns = there_in_columns(chunk, dtype)
-    return task(dense_matrix(columns, Crew(1)), share, *shared)
+    return task(dense_matrix(columns, ThreadPool(1)), share, *shared)
 
 
 def there_in_columns(chunk, dtype):
     """A chunk as the kernels want it; workers have threads for chunks of their own."""
-    return in_columns(unmasked(chunk), dtype, Crew(1))
+    return in_columns(unmasked(chunk), dtype, ThreadPool(1))
 
 
 def raw(matrix, _):

@@ -7,12 +7,12 @@ to each sum, so that an operation costs what the columns hold.
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from types import ModuleType
 
 import numpy as np
 
-from ..runtime.threads import Crew
-from .compiled import compiled_code
+from .. import kernels
+from ..kernels.records import CscColumns
+from ..runtime.threads import ThreadPool
 from .portions import sweep_in_portions
 
 # Entries in a piece of X that one thread works on at a time.
@@ -57,8 +57,7 @@ class SparseMatrix:
 
     X: SparseColumns
     entries: tuple  # data, indices, indptr: what every kernel begins with
-    crew: Crew
-    kernels: ModuleType  # the compiled code
+    threads: ThreadPool
 
     is_tall = False  # products of columns are computed when needed
 
@@ -82,12 +81,12 @@ class SparseMatrix:
         counted = np.count_nonzero(weights)
 
         def one_piece(piece):
-            self.kernels.measure_sparse(
-                *self.entries, piece.start, weights, counted, intercept,
+            kernels.measure_sparse(
+                self.entries, piece.start, weights, counted, intercept,
                 center[piece], scale[piece], peak[piece],
             )
 
-        self.crew.run(one_piece, balanced(np.diff(self.X.indptr)))
+        self.threads.run(one_piece, balanced(np.diff(self.X.indptr)))
         varies = scale > 0
         fits = (scale > 1 / LARGEST) & (peak < LARGEST) | ~varies
         if not fits.all():
@@ -103,7 +102,7 @@ class SparseMatrix:
         """The same for part of the rows; measuring is cheap here."""
         return self.measure(weights, intercept)
 
-    def blur(self, center, scale):
+    def cancellation(self, center, scale):
         """How many times larger than |x_j| a column is before it is centred, at most.
 
         Rounding in sums is relative to what is summed.
@@ -112,20 +111,18 @@ class SparseMatrix:
         left = self._left(np.flatnonzero(varies), center)
         return 1.0 + np.max(np.abs(left) / scale[varies], initial=0.0)
 
-    def correlate(self, vectors, centers, features):
-        """Inner products of vectors and centred columns, |vectors| x |features|."""
+    def correlate(self, vectors, features, center, scale):
+        """<vector, x_j> of standardized columns, |vectors| x |features|."""
         out = np.empty((len(vectors), features.size))
-        sums = vectors.sum(axis=1)
-        if len(centers) < len(vectors):  # one row for all
-            centers = np.repeat(centers, len(vectors), axis=0)
+        columns = CscColumns(*self.entries, center, scale)
+        by_row, sums = np.ascontiguousarray(vectors.T), vectors.sum(axis=1)
 
         def one_piece(piece):
-            self.kernels.sparse_dots(
-                *self.entries, features, piece.start, piece.stop, centers, vectors,
-                sums, out,
+            kernels.sparse_dots(
+                columns, features, piece.start, piece.stop, by_row, sums, out
             )
 
-        self.crew.run(one_piece, balanced(self._counts(features)))
+        self.threads.run(one_piece, balanced(self._counts(features)))
         return out
 
     def gram(self, rows, columns, weights, center, scale):
@@ -133,16 +130,17 @@ class SparseMatrix:
         parts = equal_slices(weights.size, min(self.work(rows) // PIECE, PARTS))
         width = max(RESULTS // (len(parts) * max(rows.size, 1)), 1)
         out = np.empty((rows.size, columns.size))
+        stored = CscColumns(*self.entries, center, scale)
         for left in range(0, columns.size, width):
             chunk = slice(left, left + width)
-            out[:, chunk] = self._products(rows, columns[chunk], weights, center, parts)
+            out[:, chunk] = self._products(rows, columns[chunk], weights, stored, parts)
         # What is centred in the sums: <x_a - c_a, x_b - c_b> = <x_a, x_b> - c_a c_b.
         out -= np.outer(self._left(rows, center), self._left(columns, center))
         out /= scale[rows, None]
         out /= scale[columns]
         return out
 
-    def _products(self, rows, columns, weights, center, parts):
+    def _products(self, rows, columns, weights, stored, parts):
         """Weighted products of entries: each part of the rows of X apart, then all."""
         out = np.zeros((len(parts), rows.size, columns.size))
         before = rows.size - columns.size
@@ -150,28 +148,30 @@ class SparseMatrix:
         twin = before if same else rows.size
 
         def one_part(k):
-            self.kernels.sparse_products(
-                *self.entries, rows, columns, twin, weights, center, parts[k].start,
-                parts[k].stop, out[k],
+            kernels.sparse_products(
+                stored, rows, columns, twin, weights, parts[k].start, parts[k].stop,
+                out[k],
             )
 
-        self.crew.run(one_part, range(len(parts)))
+        self.threads.run(one_part, range(len(parts)))
         for part in out[1:]:
             out[0] += part
         for k in range(rows.size - twin):  # what is beyond the diagonal
             out[0, twin + k, k + 1 :] = out[0, twin + k + 1 :, k]
         return out[0]
 
-    def subtract(self, features, center, steps, out):
-        """Take (X_A - center_A) steps from out."""
+    def combine(self, features, beta, center, scale):
+        """The standardized columns times each row of beta."""
         n = self.X.shape[0]
+        out = np.zeros((len(beta), n))
+        columns = CscColumns(*self.entries, center, scale)
 
         def one_piece(piece):
-            self.kernels.subtract_sparse(
-                *self.entries, n, features, center, steps, piece.start, out[piece]
-            )
+            kernels.add_sparse(columns, n, features, beta, piece.start, out[:, piece])
 
-        self.crew.run(one_piece, equal_slices(n, (self.work(features) + n) // PIECE))
+        work = len(beta) * (self.work(features) + n)
+        self.threads.run(one_piece, equal_slices(n, work // PIECE))
+        return out
 
     def columns(self, features, center, scale):
         """The standardized columns, n x |features|."""
@@ -187,14 +187,11 @@ class SparseMatrix:
         """X[rows, features] @ beta, for X as the user gave it."""
         return self.X.to_scipy()[:, features][rows] @ beta
 
-    def descend(self, weights, center, scale, features, *rest):
+    def descend(self, features, center, scale, *rest):
         """Coordinate descent with residual updates."""
-        *rest, max_epochs, cyclic = rest
-        sweep = partial(
-            self.kernels.descend_sparse, *self.entries, weights, center, scale,
-            features, *rest, cyclic,
-        )
-        return sweep_in_portions(sweep, self.work(features), max_epochs, cyclic)
+        columns = CscColumns(*self.entries, center, scale)
+        sweep = partial(kernels.descend_sparse, columns)
+        return sweep_in_portions(sweep, self.work(features), features, *rest)
 
     def _counts(self, features):
         """Entries of some columns."""
@@ -225,13 +222,13 @@ def equal_slices(length, count):
     return [slice(*pair) for pair in pairwise(cuts)]
 
 
-def sparse_matrix(X, crew):
+def sparse_matrix(X, threads):
     """Clean columns as the design sees them."""
     indices = X.indices
     if indices.dtype == np.int32:
         indices = indices.view(np.uint32)  # faster as subscripts
     entries = tuple(read_only(array) for array in (X.data, indices, X.indptr))
-    return SparseMatrix(X, entries, crew, compiled_code())
+    return SparseMatrix(X, entries, threads)
 
 
 def read_only(array):

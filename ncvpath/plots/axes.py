@@ -4,8 +4,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import (
-    FixedFormatter,
-    FixedLocator,
     FuncFormatter,
     LogLocator,
     MaxNLocator,
@@ -28,20 +26,17 @@ DECADE = 120  # points that ticks at 1, 2 and 5 need on a log axis
 SHORT = 0.7  # decades, below which powers of ten leave a log axis nearly bare
 
 
-def check_axes(ax):
-    """Matplotlib Axes, or None for new ones."""
-    if ax is not None and not isinstance(ax, Axes):
+def axes_or_new(ax, width=8.0, height=5.2):
+    """Matplotlib Axes as given, or new ones in a figure of this size in inches."""
+    if ax is None:
+        return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    if not isinstance(ax, Axes):
         several = isinstance(ax, np.ndarray) and ax.ndim > 0
         advice = " (give one of them, as in ax=axes[0])" if several else ""
         raise ValueError(
             f"ax must be matplotlib Axes; got {type(ax).__name__} {brief(ax)}{advice}"
         )
     return ax
-
-
-def new_axes(width=8.0, height=5.2):
-    """Axes in a figure of their own, in inches."""
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def points(ax):
@@ -53,6 +48,11 @@ def points(ax):
 def small():
     """Font size of what is written into the picture, in points."""
     return SMALL * plt.rcParams["font.size"]
+
+
+def legend(ax, *entries, **options):
+    """Names of what is drawn, without a frame."""
+    ax.legend(*entries, **{"frameon": False, "fontsize": "small"} | options)
 
 
 # ---- the horizontal axis -----------------------------------------------------------
@@ -92,19 +92,25 @@ def count_on_top(ax, x, df, log):
     where = np.log(x) if log else x
     letter = WIDTH * plt.rcParams["font.size"] / points(ax)[0]
     place = np.abs(where - where[0]) / (abs(where[-1] - where[0]) or 1.0)
-    shown = []
-    for k in np.flatnonzero(np.diff(df, prepend=-1)):  # where the count changes
-        room = max(0.08, letter * (len(str(df[k])) + 2))
-        if not shown or abs(place[k] - place[shown[-1]]) >= room:
-            shown.append(k)
+    changes = np.flatnonzero(np.diff(df, prepend=-1))
+    gaps = [max(0.08, letter * (len(str(count)) + 2)) for count in df[changes]]
+    shown = changes[far_apart(place[changes], gaps)]
     ticks_on_top(ax, x[shown], df[shown], "nonzero coefficients")
+
+
+def far_apart(places, gaps):
+    """Which places to keep, each at least its gap from the one kept before it."""
+    kept = [0]
+    for k in range(1, len(places)):
+        if abs(places[k] - places[kept[-1]]) >= gaps[k]:
+            kept.append(k)
+    return kept
 
 
 def ticks_on_top(ax, places, numbers, words):
     """Numbers that belong to some places, along the top."""
     top = ax.secondary_xaxis("top")
-    top.xaxis.set_major_locator(FixedLocator(places))
-    top.xaxis.set_major_formatter(FixedFormatter([str(k) for k in numbers]))
+    top.set_xticks(places, [str(k) for k in numbers])
     top.xaxis.set_minor_locator(NullLocator())
     top.set_xlabel(words)
     top.tick_params(length=3)

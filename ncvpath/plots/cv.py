@@ -8,10 +8,10 @@ import numpy as np
 from ..inputs.checks import flag, one_of
 from .axes import (
     WIDTH,
-    check_axes,
+    axes_or_new,
     count_on_top,
+    legend,
     mark_places,
-    new_axes,
     points,
     set_horizontal,
     small,
@@ -29,7 +29,6 @@ MARGIN = 0.02  # left and right of the dots, as a fraction of their range
 def plot_cv(cv, ax=None, kind="cve", log_lambda=True):
     """Draw what cross-validation found. See CvNcvPath.plot."""
     one_of("kind", kind, KINDS)
-    check_axes(ax)
     if kind == "grid":
         return plot_grid(cv, ax)
     return plot_curve(cv, ax, *curve(cv, kind), flag("log_lambda", log_lambda))
@@ -57,7 +56,7 @@ def plot_curve(cv, ax, y, bars, words, log):
     """Dots with bars of one standard error; complexity grows to the right."""
     if cv.lambdas.size < 2:
         raise ValueError("a plot needs a path of at least 2 lambdas; got 1")
-    ax = new_axes() if ax is None else ax
+    ax = axes_or_new(ax)
     shown = np.flatnonzero(cv.lambdas > 0) if log else np.arange(cv.lambdas.size)
     x, df = cv.lambdas[shown], np.asarray(cv.fit.df)[shown]
     ax.errorbar(
@@ -66,7 +65,7 @@ def plot_curve(cv, ax, y, bars, words, log):
     )
     ax.set_ylabel(words)
     set_horizontal(ax, x, "lambda", log)
-    widen(ax, log)
+    widen(ax)
     mark_places(ax, choices(cv, log))
     count_on_top(ax, x, df, log)
     return ax
@@ -77,26 +76,22 @@ def accent(ax):
     return colours(ax, [1])[0]
 
 
-def widen(ax, log):
+def widen(ax):
     """Room for the first and the last dot."""
-    left, right = ax.get_xlim()
-    if log:
-        factor = (left / right) ** MARGIN
-        ax.set_xlim(left * factor, right / factor)
-    else:
-        margin = MARGIN * (left - right)
-        ax.set_xlim(left + margin, right - margin)
+    scale = ax.xaxis.get_transform()
+    left, right = scale.transform(np.array(ax.get_xlim()))
+    margin = MARGIN * (left - right)
+    ax.set_xlim(scale.inverted().transform(np.array([left + margin, right - margin])))
 
 
 def choices(cv, log):
     """(place, label, side of its line) for each line; one line if they agree."""
-    sides = {"1se": "left", "min": "right"}
-    found = {"1se": cv.lambda_1se, "min": cv.lambda_min}
+    found = [(cv.lambda_1se, "1se", "left"), (cv.lambda_min, "min", "right")]
     if cv.index_min == cv.index_1se:
-        sides, found = {"min = 1se": "right"}, {"min = 1se": cv.lambda_min}
+        found = [(cv.lambda_min, "min = 1se", "right")]
     return [
-        (None if log and lam == 0 else lam, f"{name}: {lam:.3g}", sides[name])
-        for name, lam in found.items()
+        (None if log and lam == 0 else lam, f"{name}: {lam:.3g}", side)
+        for lam, name, side in found
     ]
 
 
@@ -112,11 +107,9 @@ def plot_grid(cv, ax):
             'kind="grid" needs several values of gamma or alpha; got '
             f"gamma={cv.gamma}, alpha={cv.alpha:g}"
         )
-    if alphas == 1:
-        return plot_rows(cv, ax, "gamma")
-    if gammas == 1:
-        return plot_rows(cv, ax, "alpha")
-    return plot_pairs(cv, ax)
+    if gammas > 1 and alphas > 1:
+        return plot_pairs(cv, ax)
+    return plot_rows(cv, ax, "gamma" if alphas == 1 else "alpha")
 
 
 def plot_rows(cv, ax, name):
@@ -126,7 +119,7 @@ def plot_rows(cv, ax, name):
         raise ValueError('kind="grid" needs a lambda above 0; got lambda=0')
     rows = list(positive.groupby(name, sort=True))
     wholes = cv.grid.groupby(name, sort=True)
-    ax = new_axes(8, min(2.2 + 0.45 * len(rows), 9)) if ax is None else ax
+    ax = axes_or_new(ax, height=min(2.2 + 0.45 * len(rows), 9))
     norm, extend = error_colours(positive["cve"], cv.null_error)
     for k, ((value, row), (_, whole)) in enumerate(zip(rows, wholes)):
         image = ax.pcolormesh(
@@ -172,11 +165,9 @@ def error_colours(errors, null_error):
 def explain_dots(ax):
     """What full and empty dots are, above the map."""
     dots, words = ax.get_legend_handles_labels()
-    first = {word: dot for dot, word in zip(dots, words)}
-    ax.legend(
-        first.values(), first.keys(), loc="lower right", bbox_to_anchor=(1, 1),
-        ncols=2, frameon=False, fontsize="small", borderaxespad=0.2,
-    )
+    once = dict(zip(words, dots))
+    above = dict(loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2)
+    legend(ax, once.values(), once.keys(), ncols=2, **above)
 
 
 def edges(lambdas):
@@ -190,16 +181,15 @@ def edges(lambdas):
 
 def plot_pairs(cv, ax):
     """The smallest error over lambda, rows gamma and columns alpha."""
-    table = smallest_errors(cv.grid)
+    table = cv.grid.groupby(["gamma", "alpha"])["cve"].min().unstack("alpha")
     rows, columns = table.shape
-    if ax is None:
-        ax = new_axes(min(2.4 + 0.9 * columns, 12), min(2 + 0.55 * rows, 9))
+    ax = axes_or_new(ax, min(2.4 + 0.9 * columns, 12), min(2 + 0.55 * rows, 9))
     image = ax.imshow(table, cmap="Blues_r", aspect="auto", origin="lower")
     explain_colours(ax, image, f"{ERRORS[cv.measure]},\nsmallest over lambda")
     write_values(ax, image, table.to_numpy())
     name_cells(ax.xaxis, "alpha", table.columns)
     name_cells(ax.yaxis, "gamma", table.index)
-    outline(ax, position(table.index, cv.gamma), position(table.columns, cv.alpha))
+    outline(ax, table.index.get_loc(cv.gamma), table.columns.get_loc(cv.alpha))
     return ax
 
 
@@ -209,11 +199,6 @@ def explain_colours(ax, image, words, extend="neither"):
     bar.set_label(words)
     bar.outline.set_edgecolor(tone(ax, QUIET))
     ax.spines[:].set_color(tone(ax, QUIET))
-
-
-def smallest_errors(grid):
-    """A table of the smallest error for each gamma and alpha."""
-    return grid.groupby(["gamma", "alpha"])["cve"].min().unstack("alpha")
 
 
 def write_values(ax, image, values):
@@ -234,11 +219,6 @@ def name_cells(axis, name, values):
     axis.set_ticks(range(len(values)), [f"{value:g}" for value in values])
     axis.set_tick_params(length=0)
     axis.set_label_text(name)
-
-
-def position(values, chosen):
-    """Where a chosen value is."""
-    return int(np.argmin(np.abs(values - chosen)))
 
 
 def outline(ax, row, column):

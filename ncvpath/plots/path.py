@@ -9,10 +9,10 @@ from matplotlib.colors import is_color_like
 from ..inputs.checks import count, flag, number, one_of
 from .axes import (
     SAYS,
-    check_axes,
+    axes_or_new,
     count_on_top,
+    legend,
     mark_places,
-    new_axes,
     set_horizontal,
     write_names,
 )
@@ -32,7 +32,7 @@ def plot_path(path, ax, xvar, log, label, shade, mark, options):
     if path.lambdas.size < 2:
         raise ValueError("a plot needs a path of at least 2 lambdas; got 1")
     marks = marked_lambdas(path, mark)
-    ax = check_axes(ax) or new_axes()
+    ax = axes_or_new(ax)
     log = log and xvar == "lambda"
     x, shown = horizontal(path, xvar, log)
     places = [place_of(lam, path.lambdas, x, log) for lam in marks]
@@ -158,10 +158,7 @@ def shade_region(ax, left, right):
     """The part of the path where the objective is no longer locally convex."""
     colour = tone(ax, REGION)
     ax.axvspan(left, right, color=colour, zorder=0, lw=0, label="nonconvex region")
-    ax.legend(
-        loc="upper left", frameon=False, fontsize="small", handlelength=1.2,
-        labelcolor=tone(ax, WORDS),
-    )
+    legend(ax, loc="upper left", handlelength=1.2, labelcolor=tone(ax, WORDS))
 
 
 # ---- marks -------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 from ..inputs.checks import number, one_of
 from ..penalties import PENALTIES, ROWS, shaped
 from ..runtime.messages import brief
+from .palette import LINE, REGION, WORDS, colours, tone
 
 TITLES = {
     "value": "penalty r(|b|)", "slope": "slope r'(|b|)", "threshold": "solution b(z)",
@@ -51,10 +52,9 @@ def plot_penalties(ax=None, what="all", gamma=None):
     one_of("what", what, ("all", *TITLES))
     shapes = chosen_shapes(gamma)
 
-    from .axes import check_axes, new_axes
+    from .axes import axes_or_new
 
-    if check_axes(ax) is None:
-        ax = new_axes(12, 4.4) if what == "all" else new_axes()
+    ax = axes_or_new(ax, *((12, 4.4) if what == "all" else ()))
     panels = {what: ax} if what != "all" else three_panels(ax)
     for kind, panel in panels.items():
         draw_panel(panel, kind, shapes)
@@ -108,22 +108,19 @@ def names_beside(ax):
 
 def explain(ax, panel, what):
     """The names of the lines: above the panels, or where one panel is free."""
-    from .axes import small
-    from .palette import WORDS, tone
+    from .axes import legend, small
 
     # Between the branches, below the lasso, above the diagonal.
     free = dict(value="upper center", slope="center right", threshold="upper left")
-    ax.legend(
-        *panel.get_legend_handles_labels(), loc=free.get(what, "upper center"),
-        ncols=names_beside(ax) if what == "all" else 1, frameon=False,
-        fontsize=small(), labelcolor=tone(ax, WORDS), borderaxespad=0.3,
+    legend(
+        ax, *panel.get_legend_handles_labels(), loc=free.get(what, "upper center"),
+        ncols=names_beside(ax) if what == "all" else 1, fontsize=small(),
+        labelcolor=tone(ax, WORDS), borderaxespad=0.3,
     )
 
 
 def draw_panel(ax, what, shapes):
     """One line per penalty; earlier ones are wider, to be seen behind later ones."""
-    from .palette import LINE, REGION, colours, tone
-
     ink = colours(ax, range(len(ROWS)))
     for k, (row, colour) in enumerate(zip(ROWS, ink)):
         gamma = shapes[row.name.lower()]

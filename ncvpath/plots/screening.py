@@ -2,16 +2,10 @@
 
 import numpy as np
 
-from .axes import check_axes, count_on_top, new_axes, set_horizontal, write_names
+from .axes import axes_or_new, count_on_top, set_horizontal, write_names
 from .palette import LINE, colours, tone
 
-# Columns of `screening`, and what a line says at its end.
-SHOWN = {
-    "checked": "checked",
-    "certified": "certified",
-    "working_set": "working set",
-    "strong": "strong",
-}
+SHOWN = ("checked", "certified", "working_set", "strong")  # columns of `screening`
 
 
 def plot_screening(path, ax):
@@ -19,8 +13,9 @@ def plot_screening(path, ax):
     shown = np.count_nonzero(path.lambdas)
     if shown < 2:
         raise ValueError(f"a plot needs at least 2 positive lambdas; got {shown}")
-    ax = check_axes(ax) or new_axes()
-    x, work = path.lambdas[:shown], {name: path.work[name][:shown] for name in SHOWN}
+    ax = axes_or_new(ax)
+    x = path.lambdas[:shown]
+    work = {name.replace("_", " "): path.work[name][:shown] for name in SHOWN}
     set_horizontal(ax, x, "lambda", True)
     set_counts(ax, max(path.p, *(counts.max() for counts in work.values())))
     ink = colours(ax, range(len(work)))
@@ -28,15 +23,10 @@ def plot_screening(path, ax):
         # Looks come and go from lambda to lambda: dots, where steps would be a fence.
         looks = name in ("checked", "certified")
         style = dict(linestyle="none", marker="o", markersize=3.5) if looks else {}
-        ax.plot(
-            x, counts, color=colour, drawstyle="steps-mid", label=SHOWN[name], **style
-        )
+        ax.plot(x, counts, color=colour, drawstyle="steps-mid", label=name, **style)
     ax.axhline(path.p, color=tone(ax, LINE), linestyle=":", linewidth=1, zorder=1)
-    ends = [counts[-1] for counts in work.values()]
-    write_names(
-        ax, [*ends, path.p], [*SHOWN.values(), f"all {path.p:,}"],
-        [*ink, tone(ax, LINE)],
-    )
+    ends = [*(counts[-1] for counts in work.values()), path.p]
+    write_names(ax, ends, [*work, f"all {path.p:,}"], [*ink, tone(ax, LINE)])
     count_on_top(ax, x, path.df[:shown], True)
     return ax
 

@@ -6,7 +6,7 @@ matplotlib comes with `axes`: this room, too, is entered late.
 import numpy as np
 
 from ..inputs.checks import one_of
-from .axes import MaxNLocator, check_axes, new_axes, ticks_on_top
+from .axes import MaxNLocator, axes_or_new, far_apart, legend, ticks_on_top
 from .palette import LINE, REGION, colours, tone
 
 AXES = ("round", "seconds")
@@ -21,7 +21,7 @@ def plot_trace(path, ax, xvar):
         raise ValueError(
             "a picture of rounds needs a fit with record=True; got record=False"
         )
-    ax = check_axes(ax) or new_axes()
+    ax = axes_or_new(ax)
     rounds, starts = path.rounds, np.flatnonzero(path.rounds["round"] == 0)
     x = horizontal(rounds, starts, xvar)
     draw_series(ax, x, rounds, starts)
@@ -57,15 +57,10 @@ def draw_series(ax, x, rounds, starts):
         "objective above its lowest": rounds["objective"] - lowest,
     }
     for (label, y), colour, marker in zip(series.items(), colours(ax, range(3)), "os^"):
-        ax.plot(
-            x, y, label=label, color=colour, marker=marker, markersize=3.5,
-            linewidth=1.4,
-        )
+        style = dict(color=colour, marker=marker, markersize=3.5, linewidth=1.4)
+        ax.plot(x, y, label=label, **style)
     ax.set_yscale("log", nonpositive="mask")
-    ax.legend(
-        loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, frameon=False,
-        fontsize="small",
-    )
+    legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3)
 
 
 def draw_step(ax, x, step):
@@ -83,9 +78,6 @@ def sizes_on_top(ax, x, sizes):
     """Features in the working set, along the top."""
     shown = np.unique(np.linspace(0, x.size - 1, min(MOST_TICKS, x.size)).astype(int))
     # Rounds of later lambdas may be too close in time to be read.
-    apart = 0.06 * (x[-1] - x[0])
-    kept = [shown[0]]
-    for k in shown[1:]:
-        if x[k] - x[kept[-1]] >= apart:
-            kept.append(k)
+    gap = 0.06 * (x[-1] - x[0])
+    kept = shown[far_apart(x[shown], np.full(shown.size, gap))]
     ticks_on_top(ax, x[kept], sizes[kept], "features in the working set")

@@ -8,6 +8,7 @@ from ..inputs.checks import flag
 from ..runtime.loading import package
 from ..runtime.messages import brief
 from .path import NcvPath
+from .printing import shape
 
 MOST = 30  # features in a picture
 MARKERS = "osD^vP*X"
@@ -56,9 +57,9 @@ def compare(paths, lam=None, ax=None, zeros=True):
     lam = common_lambda(list(labelled.values())) if lam is None else lam
     columns = {label: path.coef(lam=lam) for label, path in labelled.items()}
     if ax is not None:
-        from ..plots.axes import check_axes
+        from ..plots.axes import axes_or_new
 
-        check_axes(ax)
+        ax = axes_or_new(ax)
         if np.ndim(lam) > 0:
             raise ValueError(
                 f"lam must be one number for a picture; got lam={brief(lam)}"
@@ -93,11 +94,10 @@ def labelled_paths(paths):
 def labels(paths):
     """The shortest description that tells the paths apart."""
     short = [path.penalty for path in paths]
-    longer = [
-        words if path.gamma is None else f"{words}, gamma={path.gamma:g}"
-        for words, path in zip(short, paths)
+    longer = [path.penalty + shape(path.gamma, alpha=1) for path in paths]
+    longest = [
+        path.penalty + shape(path.gamma, path.alpha, searched=True) for path in paths
     ]
-    longest = [f"{words}, alpha={path.alpha:g}" for words, path in zip(longer, paths)]
     for words in (short, longer, longest):
         if len(set(words)) == len(paths):
             return words
@@ -121,7 +121,7 @@ def common_lambda(paths):
 
 def draw(ax, table):
     """Dots of all paths, one row per feature, the largest on top."""
-    from ..plots.axes import shortened
+    from ..plots.axes import legend, shortened
     from ..plots.palette import LINE, REGION, colours, tone
 
     features = table.drop(index="(Intercept)")
@@ -145,7 +145,5 @@ def draw(ax, table):
     ax.set_ylim(max(len(shown), 1) - 0.5, -0.5)
     more = f"; the {MOST} largest of {order.size}" if order.size > MOST else ""
     ax.set_xlabel(f"coefficient at lambda = {table.attrs['lambda']:.4g}{more}")
-    ax.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=min(table.shape[1], 6),
-        frameon=False, fontsize="small", borderaxespad=0.2, labelcolor=tone(ax, 0.8),
-    )
+    above = dict(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
+    legend(ax, ncols=min(table.shape[1], 6), labelcolor=tone(ax, 0.8), **above)

@@ -9,7 +9,7 @@ from ..inputs.checks import one_of
 from ..runtime.loading import package
 from . import pickles
 from .path import NcvPath
-from .printing import counted, picture
+from .printing import counted, in_notebook, shape
 from .tables import facts
 
 if TYPE_CHECKING:
@@ -165,10 +165,10 @@ class CvNcvPath:
         At minimum cross-validation error (lambda=2.248):
         --------------------------------------------------------------------
           Nonzero coefficients: 6
-          Cross-validation error (squared): 3004 (standard error 188.6)
+          Cross-validation error (squared): 3006 (standard error 188.3)
           R-squared: 0.49
           Signal-to-noise ratio: 0.97
-          Scale estimate (sigma): 54.81
+          Scale estimate (sigma): 54.83
         At the largest lambda within one standard error of it (lambda=5.97):
         --------------------------------------------------------------------
           Nonzero coefficients: 6
@@ -184,22 +184,15 @@ class CvNcvPath:
         from .cv_summary import CvSummary
 
         at = [self.index_min, self.index_1se]
-        r2 = self.r2[at]
-        table = {
-            "index": at,
-            "lambda": self.lambdas[at],
-            "nonzero": self.fit.df[at],
-            "cve": self.cve[at],
-            "cvse": self.cvse[at],
-            "r2": r2,
-        }
+        table = CvSummary(self.to_frame().iloc[at].reset_index())
+        table.insert(0, "index", at)
+        table.insert(2, "nonzero", table.pop("df"))
         if self.measure == "mse":
-            with np.errstate(divide="ignore"):  # a perfect fit
-                table["snr"] = r2 / (1 - r2)
-            table["sigma"] = np.sqrt(self.cve[at])
-        found = CvSummary(table, index=pd.Index(RULES, name="rule"))
-        found.attrs = self._facts()
-        return found
+            table["snr"] = table["r2"] / (1 - table["r2"])  # infinite for a perfect fit
+            table["sigma"] = np.sqrt(table["cve"])
+        table.index = pd.Index(RULES, name="rule")
+        table.attrs = self._facts()
+        return table
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per lambda: cve, cvse, r2, nonzeros; `.attrs` say what was fitted.
@@ -275,27 +268,15 @@ class CvNcvPath:
         pickles.unpack(self, state)
 
     def __repr__(self):
-        return cv_text(self)
+        shown = self.summary().drop(columns="index")
+        table = shown.to_string(float_format="{:.4g}".format)
+        return "\n".join([cv_header(self), "", table, *cv_notes(self)])
 
     def _repr_html_(self):
-        return cv_html(self)
-
-
-def cv_text(cv):
-    """The result as it is printed."""
-    table = cv.summary().drop(columns="index").to_string(float_format="{:.4g}".format)
-    return "\n".join([cv_header(cv), "", table, *cv_notes(cv)])
-
-
-def cv_html(cv):
-    """The same for notebooks, with the picture."""
-    from html import escape
-
-    table = cv.summary().drop(columns="index").to_html(float_format="{:.4g}".format)
-    shown = cv.lambdas.size > 1
-    image = picture(cv, "cross-validation error along the path") if shown else ""
-    words = "".join(f"<p>{escape(note)}</p>" for note in cv_notes(cv))
-    return f"<p>{escape(cv_header(cv))}</p>{table}{words}{image}"
+        shown = self.summary().drop(columns="index")
+        table = shown.to_html(float_format="{:.4g}".format)
+        words = "cross-validation error along the path"
+        return in_notebook(self, cv_header(self), table, cv_notes(self), words)
 
 
 def cv_notes(cv):
@@ -306,9 +287,8 @@ def cv_notes(cv):
 def cv_header(cv):
     """One line that says what was cross-validated."""
     fit = cv.fit
-    head = [f"cross-validated {fit.penalty} path: n={fit.n}, p={fit.p}"]
-    head += [] if cv.gamma is None else [f"gamma={cv.gamma:g}"]
-    searched, size = cv.grid["alpha"].nunique() > 1, cv.lambdas.size
-    head += [] if cv.alpha == 1 and not searched else [f"alpha={cv.alpha:g}"]
-    head += [counted(len(cv.fold_errors), "fold"), counted(size, "lambda")]
-    return ", ".join(head)
+    chosen = shape(cv.gamma, cv.alpha, searched=cv.grid["alpha"].nunique() > 1)
+    return (
+        f"cross-validated {fit.penalty} path: n={fit.n}, p={fit.p}{chosen}, "
+        f"{counted(len(cv.fold_errors), 'fold')}, {counted(cv.lambdas.size, 'lambda')}"
+    )

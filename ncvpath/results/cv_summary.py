@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from .printing import shape
+
 RULES = {
     "min": "At minimum cross-validation error",
     "1se": "At the largest lambda within one standard error of it",
@@ -18,11 +20,9 @@ class CvSummary(pd.DataFrame):
         facts = self.attrs
         if not NEEDED <= set(self.columns) or "measure" not in facts:
             return super().__repr__()  # changed in place
-        gamma = "" if facts["gamma"] is None else f", gamma={facts['gamma']:g}"
-        alpha = "" if facts["alpha"] == 1 else f", alpha={facts['alpha']:g}"
         lines = [
             f"{facts['penalty']}-penalized linear regression with n={facts['n']}, "
-            f"p={facts['p']}{gamma}{alpha}"
+            f"p={facts['p']}{shape(facts['gamma'], facts['alpha'])}"
         ]
         for rule, row in self.iterrows():
             lines += [f"{RULES[rule]} (lambda={row['lambda']:.4g}):", "-" * WIDTH]

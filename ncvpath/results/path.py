@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from .cv import CvNcvPath
 
 SPARSE_CELLS = 10_000_000  # coefficient tables above this many cells stay sparse
+# Fields that are arguments of ncvpath() under the same name.
+ARGUMENTS = (
+    "penalty", "gamma", "alpha", "lambdas", "weights", "tol", "penalty_factor",
+    "feature_names",
+)
 NOT_STORED = ("X", "y")  # the user's data: referred to, never copied or stored
 
 
@@ -388,12 +393,8 @@ class NcvPath:
         shape = (len(y),) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
         if shape and shape[0] != self.n:
             raise ValueError(f"y must have the path's {self.n} rows; got {shape[0]}")
-        own = self.settings | {
-            "penalty": self.penalty, "gamma": self.gamma, "alpha": self.alpha,
-            "lambdas": self.lambdas, "weights": self.weights, "tol": self.tol,
-            "penalty_factor": self.penalty_factor, "intercept": self.has_intercept,
-            "feature_names": self.feature_names,
-        }
+        own = self.settings | {name: getattr(self, name) for name in ARGUMENTS}
+        own["intercept"] = self.has_intercept
         if str(arguments.get("penalty", self.penalty)).lower() != self.penalty.lower():
             del own["gamma"]  # it belongs to the path's own penalty
         if arguments.keys() & {"nlambda", "lambda_min_ratio"}:
@@ -422,16 +423,9 @@ class NcvPath:
         """
         pd = package("pandas")
 
-        table = pd.DataFrame(
-            {
-                "lambda": self.lambdas,
-                "df": self.df,
-                "dev_ratio": self.dev_ratio,
-                "loss": self.loss,
-                "violation": self.violation,
-                "converged": self.converged,
-            }
-        )
+        names = ("df", "dev_ratio", "loss", "violation", "converged")
+        columns = {name: getattr(self, name) for name in names}
+        table = pd.DataFrame({"lambda": self.lambdas} | columns)
         table.attrs = tables.facts(self)
         return table
 

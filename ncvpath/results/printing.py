@@ -1,5 +1,9 @@
 """How a path looks on a terminal and in a notebook."""
 
+import base64
+import io
+from html import escape
+
 import numpy as np
 
 ROWS_SHOWN = 12
@@ -19,8 +23,6 @@ def as_text(path):
 
 def as_html(path):
     """The same for notebooks, with the picture."""
-    from html import escape
-
     cells = "".join(
         f"<tr><td>{k}</td><td>{path.df[k]}</td><td>{100 * path.dev_ratio[k]:.2f}</td>"
         f"<td>{path.lambdas[k]:.4g}</td><td>{escape(path.status[k])}</td></tr>"
@@ -30,19 +32,28 @@ def as_html(path):
         "<table><thead><tr><th></th><th>Df</th><th>%Dev</th><th>Lambda</th>"
         f"<th>Status</th></tr></thead><tbody>{cells}</tbody></table>"
     )
-    remarks = "".join(f"<p>{escape(note)}</p>" for note in notes(path))
-    image = picture(path, "coefficient paths") if path.lambdas.size > 1 else ""
-    return f"<p>{escape(header(path))}</p>{table}{remarks}{image}"
+    return in_notebook(path, header(path), table, notes(path), "coefficient paths")
+
+
+def in_notebook(result, head, table, remarks, words):
+    """A header, a table, remarks, and what the result plots, if it has a picture."""
+    said = "".join(f"<p>{escape(remark)}</p>" for remark in remarks)
+    image = inline(drawn(result), words) if result.lambdas.size > 1 else ""
+    return f"<p>{escape(head)}</p>{table}{said}{image}"
 
 
 def header(path):
     """One line that says what was fitted."""
-    gamma = "" if path.gamma is None else f", gamma={path.gamma:g}"
-    alpha = "" if path.alpha == 1 else f", alpha={path.alpha:g}"
     return (
-        f"{path.penalty} path: n={path.n}, p={path.p}{gamma}{alpha}, "
+        f"{path.penalty} path: n={path.n}, p={path.p}{shape(path.gamma, path.alpha)}, "
         f"{counted(path.lambdas.size, 'lambda')}"
     )
+
+
+def shape(gamma, alpha, searched=False):
+    """Gamma and alpha, where there is a choice of them."""
+    words = "" if gamma is None else f", gamma={gamma:g}"
+    return words + ("" if alpha == 1 and not searched else f", alpha={alpha:g}")
 
 
 def counted(number, word):
@@ -64,10 +75,14 @@ def notes(path):
         found.append(
             f"Not locally convex below lambda={lam:.4g} (index {path.convex_min})."
         )
-    missed = int((~path.converged).sum())
-    if missed:
-        found.append(f"{missed} of {path.lambdas.size} lambdas did not reach tol.")
-    return found
+    missed = unconverged(path.converged, "lambdas")
+    return found + [f"{words} did not reach tol." for words in missed]
+
+
+def unconverged(converged, what):
+    """How many of them did not converge, in words; an empty list if all did."""
+    missed = np.count_nonzero(~converged)
+    return [f"{missed} of {converged.size} {what}"] if missed else []
 
 
 def some(names, most=5):
@@ -83,16 +98,18 @@ def rows_to_show(size):
     return np.unique(np.linspace(0, size - 1, ROWS_SHOWN).round().astype(int)).tolist()
 
 
-def picture(result, words):
-    """What a result plots, as an image within HTML."""
-    import base64
-    import io
-
+def drawn(result, form="png", size=(7, 4.5), dpi=90, **options):
+    """What a result plots, as the content of a file."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    result.plot(ax=figure.subplots())
+    figure = Figure(figsize=size, layout="constrained")
+    result.plot(ax=figure.subplots(), **options)
     stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=90)
-    encoded = base64.b64encode(stream.getvalue()).decode()
+    figure.savefig(stream, format=form, dpi=dpi)
+    return stream.getvalue()
+
+
+def inline(png, words):
+    """A picture within HTML."""
+    encoded = base64.b64encode(png).decode()
     return f'<img alt="{words}" src="data:image/png;base64,{encoded}">'

@@ -35,12 +35,9 @@ def save(path, file):
     arrays = {name: getattr(path, name) for name in ARRAYS}
     arrays |= {f"work_{name}": counts for name, counts in path.work.items()}
     arrays |= {f"round_{name}": values for name, values in (path.rounds or {}).items()}
-    arrays |= {
-        "beta_data": path.beta.data,
-        "beta_indices": path.beta.indices,
-        "beta_indptr": path.beta.indptr,
-        "feature_names": names,
-    }
+    parts = ("data", "indices", "indptr")
+    arrays |= {f"beta_{part}": getattr(path.beta, part) for part in parts}
+    arrays["feature_names"] = names
     if path.weights is not None:
         arrays["weights"] = path.weights
     facts = {name: getattr(path, name) for name in FACTS}
@@ -121,43 +118,30 @@ def parse(archive):
     check_facts(facts)
     n, p, size = facts["n"], facts["p"], len(facts["status"])
     fields = {name: facts[name] for name in FACTS}
-    fields["constant"] = tuple(facts["constant"])
-    fields["status"] = tuple(facts["status"])
+    fields |= {name: tuple(facts[name]) for name in ("constant", "status")}
     for name, kind in ARRAYS.items():
         length = p if name == "penalty_factor" else size
         fields[name] = array(archive, name, kind, (length,))
-    names = archive.namelist()
-    given = "weights.npy" in names
+    given = "weights.npy" in archive.namelist()
     fields["weights"] = array(archive, "weights", "f", (n,)) if given else None
     fields["feature_names"] = tuple(array(archive, "feature_names", "U", (p,)).tolist())
     columns = array(archive, "beta_indptr", "i", (size + 1,))
     nonzero = (int(columns[-1]),)
-    fields["beta"] = csc_array(
-        (
-            array(archive, "beta_data", "f", nonzero),
-            array(archive, "beta_indices", "i", nonzero),
-            columns,
-        ),
-        shape=(p, size),
-    )
-    fields["work"] = {
-        name: array(archive, f"work_{name}", "if", (size,))
-        for name in with_prefix("work_", names)
-    }
-    fields["rounds"] = {
-        name: array(archive, f"round_{name}", "if", (None,))
-        for name in with_prefix("round_", names)
-    } or None
+    values = array(archive, "beta_data", "f", nonzero)
+    rows = array(archive, "beta_indices", "i", nonzero)
+    fields["beta"] = csc_array((values, rows, columns), shape=(p, size))
+    fields["work"] = with_prefix("work_", archive, size)
+    fields["rounds"] = with_prefix("round_", archive, None) or None
     return fields
 
 
-def with_prefix(prefix, members):
-    """The arrays whose names begin so, by the rest of their names."""
-    return [
-        name.removeprefix(prefix).removesuffix(".npy")
-        for name in members
-        if name.startswith(prefix)
-    ]
+def with_prefix(prefix, archive, length):
+    """The vectors whose names begin so, by the rest of their names."""
+    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    return {
+        name.removeprefix(prefix): array(archive, name, "if", (length,))
+        for name in names if name.startswith(prefix)
+    }
 
 
 def array(archive, name, kinds, shape, most=None):

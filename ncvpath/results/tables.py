@@ -35,7 +35,8 @@ def long_table(path, zeros):
     if path.has_intercept or zeros:
         # The intercept leads each lambda's rows, as in R's tidy tables.
         first = np.cumsum(each) - each
-        feature, values = led(feature, first, -1), led(values, first, path.intercept)
+        feature = np.insert(feature, first, -1)
+        values = np.insert(values, first, path.intercept)
         each = each + 1
     k = np.repeat(np.arange(size), each)
     # Two features cannot share a name, but one may be called as the intercept is.
@@ -60,15 +61,10 @@ def sparse_table(intercept, beta, rows, columns):
     first = beta.indptr[:-1]
     values = csc_array(
         (
-            led(beta.data, first, intercept),
-            led(beta.indices + 1, first, 0),
+            np.insert(beta.data, first, intercept),
+            np.insert(beta.indices + 1, first, 0),
             beta.indptr + np.arange(beta.indptr.size, dtype=beta.indptr.dtype),
         ),
         shape=(beta.shape[0] + 1, beta.shape[1]),
     )
     return pd.DataFrame.sparse.from_spmatrix(values, index=rows, columns=columns)
-
-
-def led(values, first, leader):
-    """Each lambda's values with one more in front; `first` is where they begin."""
-    return np.insert(values, first, leader)

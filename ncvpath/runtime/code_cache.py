@@ -8,7 +8,12 @@ import atexit
 import shutil
 import sys
 from contextlib import contextmanager, suppress
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
 from tempfile import mkdtemp
+
+from .loading import ONE_AT_A_TIME, undisturbed
 
 
 class ForgivingCache:
@@ -36,12 +41,46 @@ class ForgivingCache:
         return getattr(self.cache, name)
 
 
-def forgive(module):
-    """Give every compiled function of a module such a cache."""
-    for function in vars(module).values():
-        cache = getattr(function, "_cache", None)
-        if hasattr(cache, "load_overload"):
-            function._cache = ForgivingCache(cache)
+def stamp(folder):
+    """A digest of all kernels' sources.
+
+    numba compares the time and size of the file of a cached function, which knows
+    nothing of the helpers that were compiled into it.
+    """
+    digest = sha256()
+    for file in sorted(Path(folder).glob("*.py")):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def prepare(modules, sources):
+    """Give every compiled function of some modules such a cache, stamped with all of
+    their sources."""
+    for module in modules:
+        for function in vars(module).values():
+            cache = getattr(function, "_cache", None)
+            if hasattr(cache, "_cache_file") and not isinstance(cache, ForgivingCache):
+                cache._cache_file._source_stamp = sources
+                function._cache = ForgivingCache(cache)
+
+
+def import_all(names):
+    """Import modules of kernels, each function with a place on disk for its code."""
+    try:
+        return [import_module(name) for name in names]
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+    with temporary_folder():
+        return [import_module(name) for name in names]
+
+
+def load_kernels(folder, package, names):
+    """Modules of kernels, with their caches prepared."""
+    with ONE_AT_A_TIME, undisturbed():
+        modules = import_all([f"{package}.{name}" for name in names])
+        prepare(modules, stamp(folder))
+    return modules
 
 
 @contextmanager

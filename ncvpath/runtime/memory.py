@@ -19,7 +19,7 @@ class TooLargeError(MemoryError):
     """Something did not fit into memory; it says what, and what would help."""
 
 
-def roomy(*shape):
+def empty_mmap(*shape):
     """An array of float64 with nothing in it yet."""
     size = 8 * prod(shape)
     if size < LARGE or not hasattr(mmap, "MAP_PRIVATE"):

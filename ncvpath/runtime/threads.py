@@ -1,4 +1,4 @@
-"""Threads: a small crew of our own for passes over X, and BLAS kept to one thread.
+"""Threads: a small pool of our own for passes over X, and BLAS kept to one thread.
 
 Work is cut into pieces whose results do not depend on the cut, and each is computed by
 one thread, so results have the same bits for any `n_threads`.
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from math import prod
 
 from .loading import undisturbed
-from .memory import roomy
+from .memory import empty_mmap
 
 
 def available_cores():
@@ -22,27 +22,30 @@ def available_cores():
     return os.cpu_count() or 1
 
 
-class Crew:
+class ThreadPool:
     """Runs a function over pieces of work on up to `n_threads` threads."""
 
     def __init__(self, n_threads):
         self.n_threads = n_threads
         self._pool = None
-        self._rooms = defaultdict(list)
+        self._scratch = defaultdict(list)
 
     def run(self, function, pieces):
         """Call `function(piece)` for every piece; pieces must not share outputs."""
-        hands, stop = min(self.n_threads, len(pieces)), threading.Event()
-        if hands <= 1:
-            return _work_through(function, pieces, stop)
+        n_workers = min(self.n_threads, len(pieces))
+        if n_workers <= 1:
+            for piece in pieces:
+                function(piece)
+            return None
+        stop = threading.Event()
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_threads - 1, "ncvpath")
         others = [
-            self._pool.submit(_work_through, function, pieces[hand::hands], stop)
-            for hand in range(1, hands)
+            self._pool.submit(_work_through, function, pieces[hand::n_workers], stop)
+            for hand in range(1, n_workers)
         ]
         try:
-            _work_through(function, pieces[::hands], stop)
+            _work_through(function, pieces[::n_workers], stop)
         finally:
             failures = [other.exception() for other in others]
         for failure in filter(None, failures):
@@ -50,20 +53,20 @@ class Crew:
         return None
 
     @contextmanager
-    def room(self, purpose, *shape):
+    def scratch(self, purpose, *shape):
         """A scratch array, kept for the next who asks for this purpose."""
-        size, rooms = prod(shape), self._rooms[purpose]
+        size, kept = prod(shape), self._scratch[purpose]
         try:
-            space = rooms.pop()
+            array = kept.pop()
         except IndexError:
-            space = None
-        if space is None or space.size < size:
-            del space  # before there is another
-            space = roomy(9 * size // 8)
+            array = None
+        if array is None or array.size < size:
+            del array  # before there is another
+            array = empty_mmap(9 * size // 8)
         try:
-            yield space[:size].reshape(shape)
+            yield array[:size].reshape(shape)
         finally:
-            rooms.append(space)
+            kept.append(array)
 
     def close(self):
         """Let the threads go."""
@@ -155,14 +158,14 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def working(n_threads):
-    """A crew for one fit, with BLAS on one thread meanwhile."""
-    crew = Crew(n_threads)
+    """A pool for one fit, with BLAS on one thread meanwhile."""
+    threads = ThreadPool(n_threads)
     gate = _gate
     try:
-        gate.enter(crew)
-        yield crew
+        gate.enter(threads)
+        yield threads
     finally:
         try:
-            crew.close()
+            threads.close()
         finally:
-            gate.leave(crew)
+            gate.leave(threads)

@@ -15,217 +15,232 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..matrices.dense import as_stored
-from ..runtime.memory import roomy
+from .. import kernels
+from ..runtime.memory import empty_mmap
 
-EPS = np.finfo(float).eps
-# Numbers in X below which looking at all of it is cheaper than thinking about it.
-SMALL = 2_000_000
+EPS, TINY = np.finfo(float).eps, np.finfo(float).tiny
 # The share of X from which on looking at all of it, and learning from it, is worth more
 # than looking at some columns alone.
 WORTH_ALL = 0.25
-# Bytes that the references may take, as long as there are a few.
-MEMORY = 1 << 28
-# A residual this close to the span of the references teaches nothing.
-NEGLIGIBLE = 1e-7
+# Entries per column below which an estimate costs more than the column.
+FEW_ENTRIES = 32
+# References that are kept at most, and the bytes that they may take, as long as there
+# are a few.
+MOST_REFERENCES, MEMORY = 16, 1 << 28
+# Residuals that are learnt in one pass over X: with few, it waits for memory.
+TOGETHER = 4
+# A residual of which less is left beyond the references, as a share of the slabs' half
+# width, teaches little; with this share of itself left, nothing.
+CLOSE, NEGLIGIBLE = 0.1, 1e-7
 # What is added to the squares of references (in units of each) where shares are sought:
 # they stay moderate though references may be nearly dependent.
 RIDGE = 1e-10
-# Residuals of a stretch that are learnt, or estimated, together; and how much of one,
-# as a share of the slabs' half width, may be left beyond the references without its
-# being learnt: features that this leaves uncertified are looked at.
-TOGETHER, CLOSE = 4, 0.4
-NOBODY = np.empty(0, dtype=np.int64)
 
 
-class Look(NamedTuple):
-    """What a look at the features found."""
+class Correlations:
+    """<x_j, vector> - shift_j for every feature, of which some may be estimates.
 
-    correlation: np.ndarray  # p, <x_j, residual>; an estimate where not exact
-    exact: np.ndarray  # p, bool
-    touched: int  # columns it took
-    complete: bool  # everyone not exact is certified to be satisfied
+    Where not exact, they are off by slack |x_j| at most. The shift, None if there is
+    none, is what a ridge penalty takes: l2_j beta_j.
+    """
+
+    def __init__(self, design, vector, values, exact=None, slack=0.0, shift=None):
+        self.design, self.values = design, values
+        self._vector = vector  # or what makes it when first asked
+        self.exact = exact  # p, bool; None: all of them
+        self.slack, self.shift = slack, shift
+
+    @property
+    def vector(self):
+        """The vector, n."""
+        if callable(self._vector):
+            self._vector = self._vector()
+        return self._vector
+
+    def bounds(self):
+        """The largest that each of them may be, in absolute value."""
+        size = np.abs(self.values)
+        if self.exact is None:
+            return size
+        return size + np.where(self.exact, 0.0, self.slack * self.design.length)
+
+    def resolve(self, features):
+        """Make the values of some features exact; returns how many columns it took."""
+        if self.exact is None:
+            return 0
+        unknown = features[~self.exact[features]]
+        if unknown.size:
+            found = self.design.correlate(self.vector[None], unknown)[0]
+            if self.shift is not None:
+                found -= self.shift[unknown]
+            self.values[unknown] = found
+            self.exact[unknown] = True
+        return unknown.size
+
+    def times(self, number, shift):
+        """Those of a multiple of the vector, with a shift instead of none."""
+        values = number * self.values
+        if shift is not None:
+            values -= shift
+        return Correlations(
+            self.design, number * self.vector, values, copied(self.exact),
+            number * self.slack, shift,
+        )
+
+    def moved(self, share, other):
+        """Those of share * other's vector + (1 - share) * this one's."""
+
+        def between(a, b):
+            return None if a is None else a + share * (b - a)
+
+        exact = other.exact if self.exact is None else self.exact
+        if self.exact is not None and other.exact is not None:
+            exact = self.exact & other.exact
+        return Correlations(
+            self.design, between(self.vector, other.vector),
+            between(self.values, other.values), copied(exact),
+            between(self.slack, other.slack), between(self.shift, other.shift),
+        )
 
 
-class LookBack(NamedTuple):
-    """What a look at several residuals found."""
+def copied(array):
+    """A copy, if there is anything to copy."""
+    return None if array is None else array.copy()
 
-    worst: list[float]  # by residual: the largest violation
-    correlation: np.ndarray | None  # p, with the last of these, mostly estimates
-    objecting: np.ndarray  # features that object to the next, or may to later ones
+
+class Checked(NamedTuple):
+    """Correlations of every feature with the residuals of a block."""
+
+    values: np.ndarray  # residuals x p; estimates of features that are certified
+    exact: np.ndarray | None  # p, bool: for all residuals; None: all features
+    slack: np.ndarray  # by residual; 0: exact for all features
+    touched: np.ndarray  # by residual: columns it took
+
+    @property
+    def certified(self):
+        """How many features were not looked at, by residual."""
+        outside = 0 if self.exact is None else np.count_nonzero(~self.exact)
+        return np.where(self.slack > 0, outside, 0)
+
+    def row(self, solutions, k):
+        """Of one residual."""
+        exact = copied(self.exact) if self.slack[k] > 0 else None
+        return Correlations(
+            solutions.problem.design, solutions.residual_of(k), self.values[k].copy(),
+            exact, self.slack[k],
+        )
 
 
 class Certificates:
-    """References with their correlations, and what each look costs."""
+    """References with their correlations."""
 
-    def __init__(self, design, small=None):
+    def __init__(self, design, certify_from):
         self.design = design
-        most = np.clip(MEMORY // (8 * (design.n + design.p)), 4, 32)
-        self.capacity = int(np.clip(design.n // 25, 4, most))
+        matrix = design.matrix
+        self.enabled = matrix.size >= max(certify_from, FEW_ENTRIES * design.p)
+        most = MEMORY // (8 * (design.n + design.p))
+        self.capacity = int(np.clip(most, 4, MOST_REFERENCES)) if self.enabled else 0
         self.count = 0  # references
-        self.residuals = roomy(self.capacity, design.n)
-        self.correlations = roomy(self.capacity, design.p)
-        self.products = np.empty((self.capacity, self.capacity))  # of the residuals
-        self.anchored = np.empty(self.capacity)  # <residual, residual of null model>
         self.next = 0  # whose place the next one takes
-        self.origin = None  # residual of the null model
-        self.spent = 0  # numbers read for uncertified features since the last full pass
-        self.small = design.matrix.size < SMALL if small is None else small
-        self.everyone = np.ones(design.p, dtype=bool)
-        self.length = np.sqrt(design.norm2)
+        self.residuals = empty_mmap(self.capacity, design.n)
+        self.correlations = empty_mmap(self.capacity, design.p)
+        self.products = np.empty((self.capacity, self.capacity))  # of the residuals
         # A computed inner product is off by at most (n + a few) eps |x| |r|.
-        self.rounding = 2 * (design.n + 8) * EPS * design.blur
+        self.rounding = 2 * (design.n + 8) * EPS * design.cancellation
 
-    def look(self, fit, member, factor, level, tol):
-        """Look at members and at all features that cannot be certified.
+    def check(self, residuals, member, penalty_factor, units, tol, cut):
+        """Correlations with the residuals: exact for members, and for all features that
+        cannot be certified to be satisfied.
 
-        Slabs are |<x_j, residual>| <= level * factor_j. When features outside the
-        working set turn out to object by more than tol, there will be another look
-        anyway, and this one ends with them.
+        Slabs of residual k are |<x_j, r>| <= units[k, 0] * penalty_factor_j. It ends
+        with the first residual at which one is violated by more than tol, as far as
+        that is found out. Features that may have cut * penalty_factor_j or more with
+        the last residual are computed, too: whoever is to choose by that shall choose
+        by exact numbers.
         """
-        p = factor.size
-        if fit.by_gram and fit.cache.complete:
-            return Look(fit.correlate(self.design.everyone)[0], self.everyone, 0, True)
-        if self.small:
-            return Look(self.design.correlate(fit.residual), self.everyone, p, True)
-        estimate, slack = self._estimate(fit)
-        expected, uncertified = np.empty((2, p), dtype=np.int64)
-        few, more = self.design.kernels.sort_out(
-            factor, level, self.length, slack, estimate, member, expected, uncertified,
-        )
-        expected, uncertified = expected[:few], uncertified[:more]
-        if 2 * few > p:
-            return Look(self.learn(fit.residual), self.everyone, p, True)
-        exact = np.zeros(p, dtype=bool)
-        exact[expected] = True
-        estimate[expected], touched = fit.correlate(expected)
-        strangers = expected[~member[expected]]
-        if (np.abs(estimate[strangers]) > level * factor[strangers] + tol).any():
-            return Look(estimate, exact, touched, False)
-        matrix = self.design.matrix
-        work = matrix.work(uncertified)
-        self.spent += work
-        enough = WORTH_ALL * matrix.size
-        if work > enough or self.spent > 2 * enough:
-            return Look(self.learn(fit.residual), self.everyone, touched + p, True)
-        exact[uncertified] = True
-        estimate[uncertified], more = fit.correlate(uncertified)
-        return Look(estimate, exact, touched + more, True)
-
-    def look_back(self, residuals, member, factor, levels, tol, cuts):
-        """Look at everyone but members, at one residual after another.
-
-        It ends before the first to which somebody objects by more than tol, and after
-        the first that calls somebody: by an estimate of at least cuts * factor. X must
-        be dense, and in memory.
-        """
-        worst, objecting, latest = [], NOBODY, None
-        self._learn_some(residuals, levels)
-        with self.design.matrix.crew.room("estimates", TOGETHER, self.design.p) as room:
-            for first in range(0, len(residuals), TOGETHER):
-                some = slice(first, first + TOGETHER)
-                few, objecting, ended = self._look_at_few(
-                    residuals[some], member, factor, levels[some], tol, cuts[some],
-                    room,
-                )
-                worst += few
-                if few:
-                    latest = room[len(few) - 1].copy()
-                if ended:
-                    break
-        return LookBack(worst, latest, objecting)
-
-    def _look_at_few(self, residuals, member, factor, levels, tol, cuts, room):
-        """The largest violations up to where the look ends, who objects, and whether
-        it has ended.
-
-        `room` gets the correlations, a row for each residual.
-        """
-        kernels, (X, _, center, scale) = self.design.kernels, as_stored(self.design)
-        estimates, worst = room[: len(residuals)], np.empty(len(residuals))
-        slack = self._estimates(residuals, estimates)
-        vectors = self.design.weights * residuals
-        done, learnt, most = 0, -1, int(WORTH_ALL * factor.size)
+        design, n = self.design, len(residuals)
+        if not self.enabled:
+            values = design.correlate(residuals)
+            return Checked(values, None, np.zeros(n), np.full(n, design.p))
+        values, touched = np.empty((n, design.p)), np.zeros(n, dtype=int)
         while True:
-            done, end = kernels.look_along(
-                X, center, scale, vectors, done, learnt, most, member, factor,
-                self.length, levels, tol, cuts, slack, estimates, worst,
+            new, slack = np.flatnonzero(touched == 0), np.zeros(n)
+            values[new], slack[new] = self.estimate(residuals[new])
+            needed = member.copy()
+            n = kernels.find_uncertified(
+                penalty_factor, units[:n], tol, design.length, slack, values, member,
+                needed,
             )
-            if end != kernels.TOO_MANY:
+            residuals, values, touched = residuals[:n], values[:n], touched[:n]
+            if n == len(units) and cut < units[-1, 0]:
+                bound = np.abs(values[-1]) + slack[-1] * design.length
+                needed |= (bound >= cut * penalty_factor) & (penalty_factor > 0)
+            features, slack = np.flatnonzero(needed), slack[:n]
+            few = design.matrix.work(features) <= WORTH_ALL * design.matrix.size
+            if few or (touched > 0).all():
                 break
-            estimates[done], slack[done] = self.learn(residuals[done]), 0.0
-            learnt, rest = done, slice(done + 1, None)
-            slack[rest] = self._estimates(residuals[rest], estimates[rest])
-        objecting = NOBODY
-        if end == kernels.OBJECTED:
-            # Others may object to what comes next: they seem to. Who has no digit left
-            # does, too, so that it is seen.
-            inside = np.abs(estimates[done:]) <= np.outer(levels[done:], factor)
-            able = ~member & np.isfinite(factor)
-            objecting = np.flatnonzero(~inside.all(axis=0) & able)
-        return worst[:done].tolist(), objecting, end != kernels.PASSED
+            new = self._worth_learning(residuals, units[:n], touched == 0)
+            values[new], touched[new] = design.correlate(residuals[new]), design.p
+            for k in new:
+                self.learn(residuals[k], values[k])
+        rest = np.flatnonzero(touched == 0)
+        if rest.size:
+            values[np.ix_(rest, features)] = design.correlate(residuals[rest], features)
+            touched[rest] = features.size
+        return Checked(values, needed, slack, touched)
 
-    def _learn_some(self, residuals, levels):
-        """Learn some residuals, in one pass, so that little is left of the others."""
-        weights, some = self.design.weights, []
-        _, rest = self._shares(residuals)
-        while len(some) < TOGETHER:
-            left = np.sqrt(rest**2 @ weights)
-            k = int(np.argmax(left / levels))
-            if not left[k] > CLOSE * levels[k]:
+    def _worth_learning(self, residuals, units, unknown):
+        """The last residual, by which others are chosen, and a few that have most
+        beyond the references."""
+        weights, new, rest = self.design.weights, [], self._shares(residuals)[1]
+        while len(new) < TOGETHER:
+            size = np.sqrt(rest**2 @ weights)
+            widths = np.maximum(units[:, 0], max(EPS * size.max(), TINY))  # lambda 0
+            left = np.where(unknown, size / widths, -1.0)
+            left[new] = -1.0
+            k = int(np.argmax(left))
+            if not new and unknown[-1]:
+                k = len(left) - 1
+            elif new and not left[k] > CLOSE:
                 break
-            some.append(k)
-            direction = rest[k] / left[k]
+            new.append(k)
+            direction = rest[k] / max(np.sqrt(rest[k] ** 2 @ weights), TINY)
             rest -= np.outer((weights * rest) @ direction, direction)
-        if some:
-            found = self.design.correlate_many(residuals[some])
-            for k, correlation in zip(some, found):
-                self.learn(residuals[k], correlation)
+        return new
 
-    def _estimates(self, residuals, out):
-        """As _estimate, for several residuals: a row of `out` and a number for each."""
-        b, rest = self._shares(residuals)
-        terms = np.abs(b) @ self._sizes()
-        size = np.sqrt(residuals**2 @ self.design.weights)
-        left = np.sqrt(rest**2 @ self.design.weights) * (1 + self.rounding)
-        np.dot(b, self.correlations[: self.count], out=out)
-        return left + self.rounding * (size + 3 * terms)
-
-    def _estimate(self, fit):
+    def estimate(self, residuals):
         """Correlations as the references suggest, and how far off they may be.
 
-        The second number is to be multiplied by |x_j|.
+        The latter is to be multiplied by |x_j|.
         """
-        if not fit.by_gram:
-            estimate = np.empty((1, self.design.p))
-            slack = self._estimates(fit.residual[None], estimate)
-            return estimate[0], slack[0]
-        b, slack = self._by_gram(fit)
-        return b @ self.correlations[: self.count], slack
-
-    def _by_gram(self, fit):
-        """Shares and slack without the residual: from the correlations of what moved.
-
-        What is left is a difference of squares here, in which rounding counts more.
-        """
-        moved = np.abs(fit.change) @ self.length[fit.moved]
-        size = np.sqrt(fit.anchor.mean_square) + moved
-        along = self.anchored[: self.count] - (
-            self.correlations[: self.count, fit.moved] @ fit.change
-        )
-        b = self._solve(along)
+        weights = self.design.weights
+        b, rest = self._shares(residuals)
         terms = np.abs(b) @ self._sizes()
-        products = self.products[: self.count, : self.count]
-        left = fit.mean_square - 2 * b @ along + b @ products @ b
-        # In products of columns blur counts twice.
-        rounding = 4 * self.rounding * self.design.blur
-        left = max(left, 0.0) + rounding * (size + terms) ** 2
-        return b, np.sqrt(left) + self.rounding * (size + 3 * terms)
+        size = np.sqrt(residuals**2 @ weights)
+        left = np.sqrt(rest**2 @ weights) * (1 + self.rounding)
+        values = b @ self.correlations[: self.count]
+        return values, left + self.rounding * (size + 3 * terms)
+
+    def learn(self, residual, correlation):
+        """Keep a residual and its correlations with all features as a reference."""
+        weights = self.design.weights
+        _, [rest] = self._shares(residual[None])
+        if not self.enabled or not rest**2 @ weights > NEGLIGIBLE**2 * (
+            residual**2 @ weights
+        ):
+            return
+        k, self.next = self.next, (self.next + 1) % self.capacity
+        self.count = max(self.count, k + 1)
+        self.residuals[k], self.correlations[k] = residual, correlation
+        products = self.residuals[: self.count] @ (weights * residual)
+        self.products[k, : self.count] = self.products[: self.count, k] = products
 
     def _shares(self, residuals):
         """Shares of the references in residuals, one a row, and what they leave."""
         weights, references = self.design.weights, self.residuals[: self.count]
         b, rest = np.zeros((len(residuals), self.count)), residuals.copy()
+        if self.count == 0:
+            return b, rest
         for _ in range(2):  # once more, for what the ridge and rounding leave
             more = self._solve(references @ (weights * rest).T).T
             b += more
@@ -234,31 +249,11 @@ class Certificates:
 
     def _solve(self, along):
         """Shares by least squares, from products with the references."""
-        if self.count == 0:
-            return along
         products, size = self.products[: self.count, : self.count], self._sizes()
         unit = products / np.outer(size, size)
         unit[np.diag_indices(self.count)] = 1 + RIDGE
-        return (np.linalg.solve(unit, (along.T / size).T).T / size).T
+        return np.linalg.solve(unit, along / size[:, None]) / size[:, None]
 
     def _sizes(self):
         """Root mean squares of the references."""
         return np.sqrt(self.products.diagonal()[: self.count])
-
-    def learn(self, residual, correlation=None):
-        """Correlate every feature, and keep residual and result as a reference."""
-        if self.origin is None:
-            self.origin = residual
-        if correlation is None:
-            correlation = self.design.correlate(residual)
-        self.spent = 0
-        weights = self.design.weights
-        square, rest = weights @ residual**2, self._shares(residual[None])[1][0]
-        if weights @ rest**2 > NEGLIGIBLE**2 * square:
-            k, self.next = self.next, (self.next + 1) % self.capacity
-            self.count = max(self.count, k + 1)
-            self.residuals[k], self.correlations[k] = residual, correlation
-            products = self.residuals[: self.count] @ (weights * residual)
-            self.products[k, : self.count] = self.products[: self.count, k] = products
-            self.anchored[k] = residual @ (weights * self.origin)
-        return correlation

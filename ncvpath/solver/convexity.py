@@ -5,7 +5,7 @@ import numpy as np
 from ..penalties import BY_KIND
 
 
-def convex_min(problem, gram, lambdas, supports):
+def convex_min(problem, gram, path):
     """The last index of the locally convex part of the path, as ncvreg reports it.
 
     That is the first i at which G - diag(k) + diag(l2), over the features nonzero at
@@ -17,14 +17,18 @@ def convex_min(problem, gram, lambdas, supports):
     if concavity is None:
         return None
     passed = np.zeros(problem.design.p, dtype=bool)
-    for i in range(len(lambdas) - 1):
-        active = union(supports[i], supports[i + 1])
-        if passed[active].all() and _is_fixed(problem):
+    lambdas, fixed = path.lambdas, _is_fixed(problem)
+    places = np.arange(lambdas.size - 1)
+    if fixed:  # otherwise the matrix is part of the one before
+        places = places[path.changed[1:] | (places == 0)]
+    for i in places.tolist():
+        active = np.union1d(path.support(i), path.support(i + 1))
+        if fixed and passed[active].all():
             continue  # part of a matrix that has passed
         l1, l2 = problem.levels(lambdas[i + 1], active)
         k = concavity(l1, problem.penalty.shape)
-        k = np.where(problem.factor[active] > 0, k, 0.0)
-        if active.size > problem.design.n and (k > l2).all():
+        k = np.where(problem.penalty_factor[active] > 0, k, 0.0)
+        if active.size > problem.design.n_counted and (k > l2).all():
             return i  # G is singular, so its null space sees only the concavity
         hessian = gram(active)
         hessian[np.diag_indices(active.size)] += l2 - k
@@ -33,12 +37,6 @@ def convex_min(problem, gram, lambdas, supports):
         passed[:] = False
         passed[active] = True
     return None
-
-
-def union(features, others):
-    """The union of two sorted sets, which mostly are the same."""
-    same = np.array_equal(features, others)
-    return features if same else np.union1d(features, others)
 
 
 def _is_fixed(problem):

@@ -11,6 +11,8 @@ before: with d = X (new - beta), (|d|^2 + sum_j l2_j change_j^2) / |change|^2.
 
 import numpy as np
 
+from .. import kernels
+
 SIGMA = 0.1  # how much of the expected decrease is asked for
 SHORTER = 2.0  # factor of t after a step that was refused
 RANGE = 1e10  # of t, both ways from the largest curvature of a coordinate
@@ -20,18 +22,15 @@ MAX_IDLE = 5000
 ROUNDING = 4 * np.finfo(float).eps
 
 
-def minimise(problem, residual, some, target, most):
-    """Move some.beta to a stationary point; returns the number of steps tried.
+def minimise(problem, residual, features, r, l2, target, most):
+    """Move r.beta to a stationary point; returns the number of steps tried.
 
-    `residual` belongs to beta as it comes, and so does some.q.
+    `residual` belongs to beta as it comes, and so does r.q.
     """
-    kernels, design = problem.design.kernels, problem.design
-    penalty, features, l1, l2, beta, q = (
-        problem.penalty, some.features, some.l1, some.l2, some.beta, some.q
-    )
+    design, penalty, l1, beta, q = problem.design, problem.penalty, r.l1, r.beta, r.q
     if beta.size == 0:
         return 0
-    new, steepest = np.empty_like(beta), some.v.max()
+    new, steepest = np.empty_like(beta), r.v.max()
     t, tried, best, since = steepest, 0, np.inf, 0
     while tried < most and tried - since <= MAX_IDLE:
         worst = kernels.largest_violation(penalty, l1, beta, q)
@@ -45,7 +44,7 @@ def minimise(problem, residual, some, target, most):
         if moved.size == 0:
             break  # what is left of the violation is below the rounding of beta
         change = new[moved] - beta[moved]
-        ahead = design.residual(residual, features[moved], change)
+        ahead = residual - design.combine(features[moved], change[None])[0]
         fall = q[moved] @ change
         square = change @ change
         bend = mean_square(design, residual - ahead) + l2[moved] @ change**2
@@ -56,7 +55,7 @@ def minimise(problem, residual, some, target, most):
             t *= SHORTER
             continue
         beta[:], residual = new, ahead
-        q[:] = design.correlate(residual, features) - l2 * beta
+        q[:] = design.correlate(residual[None], features)[0] - l2 * beta
         t = np.clip(bend / square, steepest / RANGE, steepest * RANGE)
     return tried
 

@@ -10,8 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..penalties import BY_KIND, Penalty, by_name
-from .solver import Status, solve, survey
+from ..kernels.records import Penalty
+from ..penalties import BY_KIND, by_name
+from . import loop
+from .finished import Finished, Status, add_work, no_work
+from .rounding import AT_WORST
 
 # The inner solver of each; the paper's, so that only the outer loop differs.
 MAJORIZING = {"mm-cd": "bcd", "mm-prox": "gist"}
@@ -22,40 +25,61 @@ PRECISION = 1e-5
 LASSO = Penalty(by_name("lasso").kind, 0.0)
 
 
-def minimise(problem, state, lam, limits, work):
-    """As solver.solve, by majorization-minimization."""
-    precision = min(PRECISION / problem.design.n, 0.5 * limits.tol)
-    at_worst = problem.rounding_at_worst(state.beta)
-    inner = replace(
-        limits, solver=MAJORIZING[limits.solver],
-        tol=max(precision, min(at_worst, 0.5 * limits.tol)),
-    )
-    while True:
-        before = state.beta.copy()
-        lasso = majorized(problem, state.beta, lam)
-        state.feasible[:] = 0.0  # inside any slab, as that of other slabs need not be
-        status, missed, _ = solve(lasso, state, lam, inner, work)
-        work.majorizations += 1
-        # Slabs of features at zero are the lasso's or wider, so its certificates hold.
-        worst = np.max(survey(problem, state)[:2])
-        if worst <= limits.tol:
-            alone = problem.penalty.kind == LASSO.kind
-            return Status.ITSELF if alone else Status.CONVERGED, worst, work
-        if status is Status.MAX_EPOCHS or missed > 0.5 * limits.tol:
-            return status, worst, work
-        # A lasso that touches at its own solution violates what the problem does, so
-        # that this has been met above, but for rounding: there must be an end to that.
-        if np.array_equal(before, state.beta):
-            at_rounding = worst <= problem.rounding_at_worst(state.beta)
-            return Status.ROUNDING if at_rounding else Status.STALLED, worst, work
-
-
 def majorized(problem, beta, lam):
     """The weighted lasso that touches the problem's objective at beta."""
-    level, _ = problem.units(lam)
-    factor, support = problem.factor.copy(), np.flatnonzero(beta)
+    level = lam * problem.alpha
+    penalty_factor, support = problem.penalty_factor.copy(), np.flatnonzero(beta)
     if level > 0:
         slope = BY_KIND[problem.penalty.kind].slope
-        a, l1 = np.abs(beta[support]), level * factor[support]
-        factor[support] = slope(a, l1, problem.penalty.shape) / level
-    return replace(problem, penalty=LASSO, factor=factor, majorizes=problem)
+        a, l1 = np.abs(beta[support]), level * penalty_factor[support]
+        penalty_factor[support] = slope(a, l1, problem.penalty.shape) / level
+    return replace(
+        problem, penalty=LASSO, penalty_factor=penalty_factor, majorizes=problem
+    )
+
+
+def walk(problem, state, lambdas, limits):
+    """As loop.walk, by majorization-minimization, one lambda at a time."""
+    inner = replace(limits, solver=MAJORIZING[limits.solver])
+    at_null, below = loop.begin_walk(problem, state, lambdas, limits)
+    yield from at_null
+    for lam in below:
+        finished = minimise(problem, state, np.array([lam]), limits, inner)
+        if lam == 0:
+            finished = loop.unpenalised(problem, state, limits, finished)
+        yield finished
+
+
+def minimise(problem, state, lam, limits, inner):
+    """One lambda: lassos, until they have led to a stationary point."""
+    support = np.flatnonzero(state.beta)
+    rounding = problem.rounding.in_violations(support, state.beta[support])
+    at_worst = min(AT_WORST * rounding, 0.5 * limits.tol)
+    precision = min(PRECISION / problem.design.n_counted, 0.5 * limits.tol)
+    inner = replace(inner, tol=max(precision, at_worst))
+    work, trace, status = no_work(1), [], None
+    while status is None:
+        before = state.beta
+        [part] = loop.rounds(majorized(problem, before, lam[0]), state, lam, inner)
+        work, trace = add_work(work, part.work), trace + part.trace[0]
+        work["majorizations"] += 1
+        left = inner.max_epochs - int(part.work["epochs"][0])
+        inner = replace(inner, max_epochs=left)
+        # Slabs of features at zero are the lasso's or wider, so its certificates hold.
+        solutions = part.solutions.of(problem)
+        worst = np.maximum(*loop.violations(
+            solutions, state.correlation.values[None], solutions.member
+        ))
+        if worst[0] <= limits.tol:
+            alone = problem.penalty.kind == LASSO.kind
+            status = Status.ITSELF if alone else Status.CONVERGED
+        elif part.status[0] is Status.MAX_EPOCHS or part.violation > 0.5 * limits.tol:
+            status = part.status[0]
+        elif np.array_equal(before, state.beta):
+            # A lasso that touches at its own solution violates what the problem does,
+            # so that this has been met above, but for rounding.
+            at_rounding = worst[0] <= AT_WORST * solutions.rounding[0]
+            status = Status.ROUNDING if at_rounding else Status.STALLED
+    if solutions.rounding[0] > limits.tol:
+        worst, status = np.maximum(worst, solutions.rounding), Status.ROUNDING
+    return Finished(solutions.settled(), worst, [status], work, [trace])

@@ -206,7 +206,7 @@ def test_fireworks_and_the_full_problem_agree_in_the_convex_part(penalty):
     ids=str,
 )
 def test_the_way_to_the_solution_does_not_change_it(settings):
-    X, y = draw(40, 90, seed=16)
+    X, y = draw(40, 400, seed=16)
     # A coarse grid, so that the strong rule is not enough and FireWorks has to work.
     path = fit(X, y, penalty="lasso", nlambda=4)
     other = fit(X, y, penalty="lasso", nlambda=4, **settings)

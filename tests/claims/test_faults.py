@@ -13,6 +13,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pkgutil import resolve_name
 
+import fitting
 import numpy as np
 import pytest
 from conftest import draw
@@ -22,11 +23,11 @@ from threadpoolctl import threadpool_info
 from ncvpath import cv_ncvpath, ncvpath
 from ncvpath.crossval import engines
 from ncvpath.runtime import threads
-from ncvpath.runtime.threads import Crew, working
+from ncvpath.runtime.threads import ThreadPool, working
 from ncvpath.solver import gram
 
 X, Y = draw(60, 200, seed=5)
-BIG, BIG_Y = draw(150, 2000, seed=6)  # too large for compiled stretches
+BIG, BIG_Y = draw(150, 2000, seed=6)  # shared out among threads
 TALL, TALL_Y = draw(6000, 500, seed=7)  # all products of columns at once
 SETTINGS = dict(nlambda=8)
 
@@ -123,6 +124,10 @@ def fit_sparse(**keywords):
     return fit(SPARSE, BIG_Y, **keywords)
 
 
+def fit_certified():
+    return fitting.fit(BIG, BIG_Y, **SETTINGS)
+
+
 def through_threads(**keywords):
     with ThreadPoolExecutor(2) as executor:
         return validate(executor=executor, **keywords)
@@ -132,7 +137,7 @@ PHASES = {
     "input checking": ("inputs.data.check_response", fit, 1),
     "input checking for cv": ("cv.read_folds", validate, 1),
     "importing BLAS": ("runtime.threads._take_control", fit, 1),
-    "letting threads go": ("runtime.threads.Crew.close", fit, 1),
+    "letting threads go": ("runtime.threads.ThreadPool.close", fit, 1),
     "opening X": ("path.open_matrix", fit, 1),
     "standardisation": ("matrices.dense.DenseMatrix.measure", fit_big, 1),
     "standardisation, sparse": ("matrices.sparse.SparseMatrix.measure", fit_sparse, 1),
@@ -140,18 +145,22 @@ PHASES = {
     "all products": ("solver.gram.GramCache.learn_all", fit_tall, 1),
     "a pass over X": ("matrices.dense.DenseMatrix.correlate", fit_big, 3),
     "a pass over sparse X": ("matrices.sparse.SparseMatrix.correlate", fit_sparse, 3),
-    "a piece of a pass": ("kernels.column_dots", fit_big, 3),
-    "products": ("solver.gram.GramCache._learn", fit_big, 2),
-    "the inner solve": ("kernels.descend_gram", fit_big, 2),
-    "walking small problems": ("kernels.walk_down", fit, 1),
-    "the look outside": ("solver.solver.refresh", fit_big, 2),
-    "convex_min": ("path.find_convex_min", fit, 1),
+    "a piece of a pass": ("kernels.dense_dots", fit_big, 3),
+    "products": ("solver.gram.GramCache._products", fit_big, 2),
+    "the inner solve": ("kernels.descend_block", fit_big, 2),
+    "choosing a working set": ("solver.loop.choose_block", fit, 2),
+    "the check of all features": ("solver.loop.check", fit_big, 2),
+    "certificates": ("solver.certificates.Certificates.check", fit_certified, 2),
+    "an estimate": ("solver.certificates.Certificates.estimate", fit_certified, 2),
+    "finishing a block": ("solver.loop.finish", fit, 2),
+    "a failure": ("solver.loop.handle_failure", fit_big, 1),
+    "convex_min": ("path.convex_min", fit, 1),
     "assembling": ("path.assemble", fit, 1),
     "progress": ("runtime.progress._Line.update", lambda: fit(progress=True), 3),
     "folds together": ("crossval.engines.fit_fold", validate, 2),
     "folds together, passes": ("matrices.dense.DenseMatrix.correlate", validate_big, 9),
     "folds of a tall X": ("crossval.engines.fit_fold", validate_tall, 2),
-    "waiting for folds": ("crossval.lockstep.wait_for", validate_big, 1),
+    "waiting for folds": ("crossval.engines.wait_for", validate_big, 1),
     "predicting a fold": ("crossval.fold_fits.predicted", validate, 1),
     "thread executor": ("crossval.engines.fit_fold", through_threads, 2),
     "waiting for an executor": ("crossval.engines.wait_for", through_threads, 1),
@@ -247,7 +256,7 @@ def test_an_entry_to_the_gate_that_was_interrupted_while_waiting_does_not_count(
 # ---- memory ------------------------------------------------------------------------
 
 
-def no_room(*shape):
+def no_memory(*shape):
     if np.prod(shape) > 0:
         raise MemoryError(f"{shape}")
     return np.empty(shape)
@@ -264,7 +273,7 @@ def advice(do, *words):
 def test_a_gram_matrix_that_does_not_fit_says_what_would_help(monkeypatch):
     before = expected(fit_big)
     with monkeypatch.context() as patch:
-        patch.setattr(gram, "roomy", no_room)
+        patch.setattr(gram, "empty_mmap", no_memory)
         advice(fit_big, "products of", "dfmax", "lambda_min_ratio", "solver='bcd'")
         # And it does help.
         path = fit_big(solver="bcd", convex=False)
@@ -337,10 +346,10 @@ def test_a_file_read_by_blocks_survives_an_interrupt(memmap, in_blocks, monkeypa
 
 
 def test_pages_that_are_refused_are_a_memory_error():
-    from ncvpath.runtime.memory import roomy
+    from ncvpath.runtime.memory import empty_mmap
 
     with pytest.raises(MemoryError, match="bytes for an array of shape"):
-        roomy(1 << 44, 1 << 10)
+        empty_mmap(1 << 44, 1 << 10)
 
 
 # ---- executors ---------------------------------------------------------------------
@@ -380,7 +389,7 @@ def test_an_interrupt_while_x_is_shipped_leaves_no_file(tmp_path, monkeypatch):
             assert not list(tmp_path.iterdir())
 
 
-def test_a_crew_stops_soon_after_a_fault():
+def test_a_pool_of_threads_stops_soon_after_a_fault():
     done, begun = [], threading.Event()
 
     def work(k):
@@ -391,10 +400,10 @@ def test_a_crew_stops_soon_after_a_fault():
         time.sleep(0.001)
         done.append(k)
 
-    crew = Crew(2)
+    threads = ThreadPool(2)
     with pytest.raises(KeyboardInterrupt):
-        crew.run(work, range(2000))
-    crew.close()
+        threads.run(work, range(2000))
+    threads.close()
     assert len(done) < 500
 
 

@@ -13,7 +13,7 @@ from ncvpath.matrices.columns import SHORT
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design
 from ncvpath.penalties import ROWS
-from ncvpath.runtime.threads import Crew
+from ncvpath.runtime.threads import ThreadPool
 
 TYPES = [np.dtype(kind).name for kind in SHORT]
 
@@ -41,19 +41,22 @@ def test_operations_are_those_of_exact_numbers(dtype, intercept):
     X, _ = entries(60, 25, dtype)
     w = np.random.default_rng(2).uniform(0.5, 2, 60)
     w /= w.sum()
-    made = make_design(dense_matrix(X, Crew(2)), w, intercept, True)
+    made = make_design(dense_matrix(X, ThreadPool(2)), w, intercept, True)
     long, wl = X.astype(np.longdouble), w.astype(np.longdouble)
     Z = long - (wl @ long if intercept else 0)
     Z /= np.sqrt(wl @ Z**2)
     r, beta = np.random.default_rng(3).standard_normal((2, 60))
     some, others = np.array([3, 17, 4, 9]), np.array([0, 9, 24])
     close = dict(rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(made.correlate(r), np.float64(Z.T @ (wl * r)), **close)
+    np.testing.assert_allclose(
+        made.correlate(r[None])[0], np.float64(Z.T @ (wl * r)), **close
+    )
     gram = Z[:, some].T @ (wl[:, None] * Z[:, others])
     np.testing.assert_allclose(made.gram(some, others), np.float64(gram), **close)
     np.testing.assert_allclose(made.columns(some), np.float64(Z[:, some]), **close)
     np.testing.assert_allclose(
-        made.residual(r, some, beta[:4]), np.float64(r - Z[:, some] @ beta[:4]), **close
+        made.combine(some, beta[None, :4])[0], np.float64(Z[:, some] @ beta[:4]),
+        **close,
     )
     np.testing.assert_allclose(
         made.matrix.predict(np.arange(60), some, beta[:4]),

@@ -1,22 +1,31 @@
 """What random problems found, each by name. See test_properties.py."""
 
+import inspect
 import warnings
 
 import numpy as np
 import pytest
 import recipes
 from conftest import draw
+from fitting import cross_validate, fit
 from judge import is_honest, never_rises, nothing_to_explain
 from scipy import sparse
 
 from ncvpath import ConvergenceWarning, assign_folds, cv_ncvpath, ncvpath
 from ncvpath.crossval.fold_fits import AllRows
+from ncvpath.cv import OF_THE_DATA
 from ncvpath.inputs.checks import matrix
+from ncvpath.inputs.data import check_data
+from ncvpath.inputs.settings import check_settings
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design
 from ncvpath.matrices.sparse import sparse_matrix
-from ncvpath.runtime.threads import Crew
-from ncvpath.solver import solver, walk
+from ncvpath.runtime.threads import ThreadPool
+from ncvpath.solver import inner, loop
+from ncvpath.solver.certificates import Checked
+from ncvpath.solver.finished import no_work
+from ncvpath.solver.problem import pose
+from ncvpath.solver.solutions import Solutions
 
 PLAIN = dict(
     n=20, p=10, seed=0, trouble="none", closeness=-1, shift=None, scaled=False, noise=0,
@@ -141,15 +150,16 @@ def test_what_is_constant_does_not_depend_on_its_mean(kind):
         assert list(path.constant) == expected
 
 
-def test_products_of_columns_when_tol_is_near_rounding(monkeypatch):
+def test_products_of_columns_when_tol_is_near_rounding():
     """Violations by way of them were 1e-8, of the residual 3e-7; tol is 1e-7."""
-    monkeypatch.setattr("ncvpath.solver.certificates.SMALL", 0)
     X, y, model = recipes.problem(
         PLAIN | dict(n=81, p=34, seed=237, trouble="powers", shift=6), FREE | RAW
     )
-    path = ncvpath(
-        sparse.csc_array(X), y, nlambda=7, lambda_min_ratio=0.05, tol=1e-7, **model
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # not all can be known
+        path = fit(
+            sparse.csc_array(X), y, nlambda=7, lambda_min_ratio=0.05, tol=1e-7, **model
+        )
     assert path.converged.any()
     is_honest(X, y, path, model, 1e-7)
 
@@ -248,64 +258,89 @@ def test_many_rows_do_not_blur_a_free_column():
     np.testing.assert_allclose(path.beta.toarray()[:2, 0], [3, -3], atol=0.01)
 
 
-class SeenError(Exception):
-    """What was to be seen in the middle of a fit was seen."""
+LIMITS = loop.Limits(
+    1e-6, 100, "fireworks", "cd", 10, True, True, True, record=False, certify_from=0
+)
 
 
-def test_steps_that_led_upwards_are_taken_back(tall, monkeypatch):
-    def look(problem, state, *_):
-        origin, lam = state.fit, 0.5 * problem.lambda_max
-        highest = solver.not_above(problem, origin, lam)
-        step = 1e-3 * np.sign(state.correlation[0])
-        for size, kept in ((step, True), (1e3 * step, True), (-step, False)):
-            state.beta[0] = size
-            state.fit = solver.fitted(problem, state)
-            moved = solver.take_back(problem, state, lam, origin, highest)
-            assert moved == (not kept)
-            assert state.beta[0] == (size if kept else 0)
-            assert state.fit.support.size == kept
-        raise SeenError
+def posed(X, y):
+    """The problem of a fit by default, and its null model."""
+    given = inspect.getcallargs(ncvpath, X, y)
+    names = given.keys() - {"X", "y", *OF_THE_DATA}
+    settings = check_settings(**{name: given[name] for name in names})
+    data = check_data(X, y, None, None, True)
+    design = make_design(dense_matrix(data.X, ThreadPool(1)), data.weights, True, True)
+    return pose(data, settings, design)
 
-    monkeypatch.setattr("ncvpath.path.walk", look)
-    with pytest.raises(SeenError):
-        ncvpath(*tall)
+
+def outcome_of(problem, lambdas, beta, loss=None):
+    """Coefficients of the first feature, as a round leaves them."""
+    p, count = problem.design.p, len(lambdas)
+    solutions = Solutions(problem, lambdas, np.array([0]), np.array(beta)[:, None])
+    if loss is not None:
+        solutions.loss = np.full(count, loss)
+    values = problem.design.correlate(solutions.residual)
+    checked = Checked(values, None, *np.zeros((2, count)))
+    inside, outside = loop.violations(solutions, values, np.arange(p) == 0)
+    epochs, met = 7 + np.arange(count), np.ones(count, dtype=bool)
+    work = no_work(count)
+    work["epochs"][:], work["rounds"][:] = epochs, 1
+    return loop.Outcome(
+        solutions, inner.Solved(solutions.beta, epochs, 0 * epochs, met), checked,
+        inside, outside, work,
+    )
+
+
+def given_up(X, y, size, loss=None):
+    """A lambda that is given up with one coefficient, on the side of its gradient if
+    that is positive, and what is reported of it."""
+    problem, state = posed(X, y)
+    lam = 0.5 * problem.lambda_max
+    attempt = loop.begin(problem, state, lam, LIMITS)
+    step = size * np.sign(state.correlation.values[0])
+    outcome = outcome_of(problem, np.array([lam]), [step], loss)
+    status = loop.Status.STALLED
+    finished = loop.close(problem, state, attempt, outcome, 0, status, LIMITS)
+    return state, attempt, outcome, finished
+
+
+@pytest.mark.parametrize("size, kept", [(1e-3, True), (1.0, True), (-1e-3, False)])
+def test_steps_that_led_upwards_are_taken_back(tall, size, kept):
+    X, y = tall
+    state, attempt, outcome, finished = given_up(X, y, size)
+    found = outcome.solutions
+    assert (found.objective[0] <= attempt.ceiling) == kept
+    assert (state.beta[0] != 0) == kept
+    used = np.count_nonzero(finished.solutions.beta)
+    assert np.count_nonzero(state.beta) == used == kept
+    # What is reported is that of what is kept.
+    expected = found.objective if kept else attempt.origin.loss
+    np.testing.assert_allclose(finished.solutions.objective, expected, rtol=1e-12)
+    residual = y - y.mean()
+    if kept:
+        residual = found.residual[0]
+    np.testing.assert_allclose(state.correlation.vector, residual, atol=1e-12)
 
 
 @pytest.mark.parametrize("size, kept", [(0.1, True), (1e30, False)])
-def test_a_perfect_fit_by_coefficients_that_ran_away(tall, monkeypatch, size, kept):
-    def look(problem, state, *_):
-        origin, lam = state.fit, 0.5 * problem.lambda_max
-        state.beta[0] = size
-        state.fit = solver.fitted(problem, state)
-        state.fit.mean_square = 0.0  # as rounding has it
-        highest = solver.not_above(problem, origin, lam)
-        assert solver.objective(problem, state.fit, lam) < highest
-        assert solver.take_back(problem, state, lam, origin, highest) != kept
-        assert (state.beta[0] != 0) == kept
-        raise SeenError
-
-    monkeypatch.setattr("ncvpath.path.walk", look)
-    with pytest.raises(SeenError):
-        ncvpath(*tall)
+def test_a_perfect_fit_by_coefficients_that_ran_away(tall, size, kept):
+    state, attempt, outcome, _ = given_up(*tall, size, loss=0.0)  # as rounding has it
+    assert outcome.solutions.objective[0] < attempt.ceiling
+    assert (state.beta[0] != 0) == kept
 
 
 @pytest.mark.parametrize("size, kept", [(0.1, 2), (1e30, 1)])
-def test_compiled_steps_end_where_coefficients_ran_away(tall, monkeypatch, size, kept):
-    def look(problem, state, *_):
-        lambdas = problem.lambda_max * np.array([0.9, 0.8])
-        # Figures of two lambdas, one coefficient each, whose residual seems to be zero.
-        figures = np.array([[1, 1, 7, 0, 1, 0, 0, 0, 1], [1, 1, 8, 0, 1, 0, 0, 0, 2]])
-        steps, vain = walk.easy_steps(
-            problem, state.fit, lambdas, 1e-6 * problem.g0, figures, np.array([0, 0]),
-            np.array([0.1, size]), 0.0,
-        )
-        assert len(steps) == kept
-        assert vain == (0 if kept == 2 else 8)
-        raise SeenError
-
-    monkeypatch.setattr("ncvpath.path.walk", look)
-    with pytest.raises(SeenError):
-        ncvpath(*tall)
+def test_blocks_end_where_coefficients_ran_away(tall, size, kept):
+    """Of two lambdas at whose solutions nothing seems to be violated."""
+    problem, state = posed(*tall)
+    lambdas = problem.lambda_max * np.array([0.9, 0.8])
+    outcome = outcome_of(problem, lambdas, [0.1, size])
+    outcome = outcome._replace(inside=np.zeros(2), outside=np.zeros(2))
+    assert outcome.passed(1e-6 * problem.g0) == kept
+    if kept == 1:  # what was spent on the other counts at its next attempt
+        attempt = loop.begin(problem, state, lambdas[1], LIMITS)
+        loop.handle_failure(problem, state, attempt, outcome, 1, LIMITS)
+        assert attempt.work["epochs"] == 8 and attempt.work["rounds"] == 1
 
 
 @pytest.mark.parametrize("penalty", ["lasso", "MCP"])
@@ -380,7 +415,7 @@ def test_the_scale_of_a_fold_whose_columns_are_far_from_zero():
     for seed in range(200):
         rng = np.random.default_rng(seed)
         X = np.asfortranarray(rng.standard_normal((6, 8)) + 10 ** rng.uniform(0, 7, 8))
-        matrix = dense_matrix(X, Crew(1))
+        matrix = dense_matrix(X, ThreadPool(1))
         weights = rng.choice([0.01, 1, 100], 6)
         weights /= weights.sum()
         total = AllRows(weights, *matrix.measure(weights, True), None)
@@ -399,17 +434,16 @@ LARGEST = np.finfo(float).max
 
 @pytest.mark.parametrize("of_x, of_y", [(1e-310, 1.0), (1e-170, 1e140)])
 def test_coefficients_that_overflow_in_the_units_of_a_tall_x(of_x, of_y, monkeypatch):
-    """Where all products are known nobody saw a residual: they were inf, and called
+    """Where all products are known no residual was seen: they were inf, and called
     converged."""
     monkeypatch.setattr("ncvpath.matrices.dense.ALONE", 100)
-    monkeypatch.setattr("ncvpath.solver.certificates.SMALL", 0)
     X, y = draw(400, 8)
     X[:, 0] *= of_x
     y = of_y * (3 * X[:, 0] / of_x + y)
     with pytest.raises(FloatingPointError, match="rescale X and y"):
-        ncvpath(X, y, penalty="lasso", nlambda=4)
+        fit(X, y, penalty="lasso", nlambda=4)
     with pytest.raises(FloatingPointError, match="rescale X and y"):
-        cv_ncvpath(X, y, penalty="lasso", nlambda=4, nfolds=3, random_state=0)
+        cross_validate(X, y, penalty="lasso", nlambda=4, nfolds=3, random_state=0)
 
 
 @pytest.mark.parametrize("kind", [np.asfortranarray, sparse.csc_array])
@@ -438,8 +472,8 @@ def test_folds_of_a_tall_x_where_a_column_is_constant(size, monkeypatch):
 def test_one_centre_for_many_residuals_of_a_sparse_x():
     """Where none was given for the others, memory of others was read."""
     X, _ = draw(30, 5)
-    X = sparse_matrix(matrix("X", sparse.csc_array(X * (X > 0))), Crew(1))
+    X = sparse_matrix(matrix("X", sparse.csc_array(X * (X > 0))), ThreadPool(1))
     design = make_design(X, np.full(30, 1 / 30), True, True)
     residuals = np.random.default_rng(0).standard_normal((4, 30))
-    expected = [design.correlate(residual) for residual in residuals]
-    np.testing.assert_array_equal(design.correlate_many(residuals), expected)
+    expected = [design.correlate(residual[None])[0] for residual in residuals]
+    np.testing.assert_array_equal(design.correlate(residuals), expected)

@@ -14,7 +14,7 @@ from oracle import Problem
 from ncvpath import load_diabetes, ncvpath
 from ncvpath.path import ConvergenceWarning
 from ncvpath.penalties import ROWS
-from ncvpath.solver.solver import Status
+from ncvpath.solver.loop import Status
 
 NAMES = [row.name for row in ROWS]
 SOLVERS = ("cd", "bcd", "gist", "mm-cd", "mm-prox")

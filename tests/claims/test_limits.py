@@ -9,11 +9,12 @@ import pytest
 from conftest import TESTS, draw
 from scipy import sparse
 
-from ncvpath import NcvPath, cv_ncvpath, ncvpath
+from ncvpath import NcvPath, cv_ncvpath, kernels, ncvpath
+from ncvpath.kernels.records import Coordinates, ResidualSweeps
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.sparse import SparseColumns, sparse_matrix
 from ncvpath.penalties import PENALTIES, shaped
-from ncvpath.runtime.threads import Crew
+from ncvpath.runtime.threads import ThreadPool
 
 LONG = os.environ.get("NCVPATH_LONG") == "1"
 long_only = pytest.mark.skipif(not LONG, reason="slow: set NCVPATH_LONG=1")
@@ -85,22 +86,25 @@ def operations(matrix, features, center, scale):
     rng = np.random.default_rng(1)
     n, size = N, features.size
     weights = rng.dirichlet(np.ones(n))
-    vectors, centers = rng.standard_normal((2, n)), np.stack([center, 2 * center])
+    vectors = rng.standard_normal((2, n))
+    beta, order = np.arange(1.0, 2 * size + 1).reshape(2, size), np.arange(size)
+    r = Coordinates(
+        order, order.copy(), np.full(size, 0.001), np.full(size, 2.0), np.zeros(size),
+        np.zeros(size),
+    )
     out = {
-        "correlate": matrix.correlate(vectors, centers, features),
+        "correlate": matrix.correlate(vectors, features, center, scale),
         "gram": matrix.gram(features, features[:3], weights, center, scale),
         "columns": matrix.columns(features, center, scale),
-        "subtract": vectors[0].copy(),
-        "beta": np.zeros(size),
+        "combine": matrix.combine(features, beta, center, scale),
+        "beta": r.beta,
         "residual": vectors[1].copy(),
     }
-    matrix.subtract(features, center, np.arange(1.0, size + 1), out["subtract"])
     matrix.descend(
-        weights, center, scale, features, shaped(PENALTIES["mcp"], 3.0, 1.0),
-        np.full(size, 0.001), np.full(size, 2.0), np.zeros(size), out["beta"],
-        out["residual"], 1e-9, 5, True,
+        features, center, scale, weights, shaped(PENALTIES["mcp"], 3.0, 1.0), r,
+        np.zeros(size), out["residual"], ResidualSweeps(1e-9, 5, True),
     )
-    assert out["beta"].any()
+    assert out["beta"].any() and (out["residual"] != vectors[1]).any()
     return out
 
 
@@ -115,7 +119,7 @@ def test_dense_columns_beyond_2_to_the_31():
     X[:, last] = np.random.default_rng(0).integers(-9, 10, (N, FEW))
     center, scale = np.zeros(p), np.ones(p)
     center[last], scale[last] = np.linspace(-1, 1, FEW), np.linspace(1, 2, FEW)
-    far, near = dense_matrix(X, Crew(2)), dense_matrix(X[:, last], Crew(2))
+    far, near = dense_matrix(X, ThreadPool(2)), dense_matrix(X[:, last], ThreadPool(2))
     found = operations(far, last, center, scale)
     wanted = operations(near, np.arange(FEW), center[last], scale[last])
     for name, values in wanted.items():
@@ -125,12 +129,12 @@ def test_dense_columns_beyond_2_to_the_31():
     np.testing.assert_array_equal(far.predict(rows, last, beta), wanted)
     weights = np.full(N, 1 / N)
     figures, expected = np.empty((2, FEW)), near.measure(weights, True)
-    far.kernels.measure_columns(far.flat, int(last[0]), weights, True, *figures)
+    kernels.measure_columns(far.flat, int(last[0]), weights, True, *figures)
     np.testing.assert_array_equal(figures, expected)
     shorter = [array.copy() for array in expected]
     left = weights, rows, 1 - weights[rows].sum(), True
-    far.kernels.leave_out(far.flat, int(last[0]), *left, *figures)
-    near.kernels.leave_out(near.flat, 0, *left, *shorter)
+    kernels.leave_out(far.flat, int(last[0]), *left, *figures)
+    kernels.leave_out(near.flat, 0, *left, *shorter)
     assert np.isfinite(shorter).all()
     np.testing.assert_array_equal(figures[:2], shorter)
 
@@ -152,7 +156,7 @@ def test_sparse_entries_beyond_2_to_the_31():
     far = SparseColumns(data, indices, indptr + BEYOND, (N, FEW))
     features = np.arange(FEW)
     center, scale = np.linspace(-1, 1, FEW), np.linspace(1, 2, FEW)
-    near, far = sparse_matrix(near, Crew(2)), sparse_matrix(far, Crew(2))
+    near, far = sparse_matrix(near, ThreadPool(2)), sparse_matrix(far, ThreadPool(2))
     found = operations(far, features, center, scale)
     for name, values in operations(near, features, center, scale).items():
         np.testing.assert_array_equal(found[name], values, err_msg=name)

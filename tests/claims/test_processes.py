@@ -19,7 +19,7 @@ from conftest import ROOT, draw
 from scipy import sparse
 
 from ncvpath import cv_ncvpath, ncvpath
-from ncvpath.runtime.code_cache import forgive, temporary_folder
+from ncvpath.runtime.code_cache import prepare, temporary_folder
 
 LONG = pytest.mark.skipif(
     os.environ.get("NCVPATH_LONG") != "1",
@@ -215,7 +215,7 @@ def toy(tmp_path, monkeypatch):
         spec = importlib.util.spec_from_file_location("toy", file)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        forgive(module)
+        prepare([module], source)
         return module.times
 
     load.cache = tmp_path / "__pycache__"
@@ -266,11 +266,12 @@ def test_a_cache_of_an_older_source_is_not_used(toy):
 @COMPILED
 def test_every_kernel_forgives():
     script = """
-    from ncvpath.matrices.compiled import compiled_code
-    kernels = compiled_code()
+    from ncvpath import kernels
+    kernels.descend_block  # loads them
     compiled = [f for f in vars(kernels).values() if hasattr(f, "py_func")]
-    print(len(compiled) > 20)
-    print({type(f._cache).__name__ for f in compiled} == {"ForgivingCache"})
+    kept = [f for f in compiled if type(f._cache).__name__ != "NullCache"]
+    print(len(compiled) > 20 and len(kept) > 10)  # helpers are part of what calls them
+    print({type(f._cache).__name__ for f in kept} == {"ForgivingCache"})
     """
     assert run(script) == ["True", "True"]
 
@@ -287,8 +288,7 @@ def test_where_no_cache_can_be_written_a_temporary_folder_serves(tmp_path):
         raise PermissionError(13, "Permission denied")
 
     tempfile.TemporaryFile = refuse
-    from ncvpath.matrices.compiled import compiled_code
-    kernels = compiled_code()
+    from ncvpath import kernels
     print(kernels.larger(1.0, 2.0))
     folders = os.listdir(tempfile.gettempdir())
     print(len([name for name in folders if name.startswith("ncvpath-")]))
@@ -370,7 +370,7 @@ def mixed_tasks():
 
 
 def shared_tasks():
-    """The same X for everyone."""
+    """The same X for all of them."""
     X, y = draw(150, 2000, seed=6)
     responses = [y + k * X[:, k] for k in range(8)]
     fits = [lambda r=r: ncvpath(X, r, nlambda=8) for r in responses]

@@ -19,7 +19,7 @@ from oracle import Problem
 from scipy import sparse
 
 from ncvpath import cv_ncvpath
-from ncvpath.solver import certificates, stretches
+from ncvpath.solver import working_set
 from ncvpath.solver.inner import INNER
 from ncvpath.solver.mm import MAJORIZING
 
@@ -95,26 +95,26 @@ def test_certificates(design, model, n, kind):
     if kind == "float32":
         assume(np.isfinite(stored).all())
         X = stored.astype(float)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(certificates, "SMALL", 0)
-        path = fit(stored, y, nlambda=7, lambda_min_ratio=0.05, tol=TOL, **model)
+    path = fit(
+        stored, y, certify_from=0, nlambda=7, lambda_min_ratio=0.05, tol=TOL, **model
+    )
     is_honest(X, y, path, model, TOL)
 
 
 @given(
     recipes.designs, recipes.models(), st.integers(2, 60), st.integers(1, 150),
-    st.sampled_from([0.1, 0.3, 0.6]), st.sampled_from([4, 12]),
+    st.sampled_from([0, 1, 3]), st.sampled_from([4, 12, 40]),
 )
-def test_stretches(design, model, n, p, share, nlambda):
-    """The way of folds of large designs, for a path on a small one."""
+def test_blocks_of_lambdas(design, model, n, p, strong_per_held, nlambda):
+    """Of every length, with more or fewer features for them; the lambdas of a block
+    that come after one that fails are tried again."""
     X, y, model = recipes.problem(design | {"n": n, "p": p}, model)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(certificates, "SMALL", 0)
-        patch.setattr(stretches, "SHARE", share)
-        patch.setattr(stretches, "FEWEST", 1)
-        patch.setattr(stretches, "is_coarse", lambda *_: False)
-        patch.setattr("ncvpath.path.take_steps", stretches.take_stretches)
-        path = fit(X, y, nlambda=nlambda, lambda_min_ratio=0.05, tol=TOL, **model)
+        patch.setattr(working_set, "STRONG_PER_HELD", strong_per_held)
+        path = fit(
+            X, y, certify_from=0, nlambda=nlambda, lambda_min_ratio=0.05, tol=TOL,
+            n_added=1 + design["seed"] % 5, **model,
+        )
     is_honest(X, y, path, model, TOL)
     never_rises(X, y, path, model)
 

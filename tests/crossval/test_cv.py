@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import signal
 import threading
 from concurrent.futures import (
     BrokenExecutor,
@@ -12,12 +13,14 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from multiprocessing import get_context
+from time import sleep
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import TESTS, draw
+from fitting import cross_validate, fit
 from scipy import sparse
 
 from ncvpath import (
@@ -28,10 +31,12 @@ from ncvpath import (
     load_diabetes,
     ncvpath,
 )
-from ncvpath.crossval import engines, lockstep
+from ncvpath import cv as cv_module
+from ncvpath.crossval import engines
 from ncvpath.cv import warn_if_unconverged
 from ncvpath.matrices import dense
-from ncvpath.solver import certificates
+from ncvpath.runtime.progress import Bar
+from ncvpath.solver.gram import GramCache
 
 FOLDER = TESTS / "reference"
 REFERENCES = sorted(file.stem for file in FOLDER.glob("cv*-gaussian_*.json"))
@@ -89,32 +94,30 @@ def test_a_fold_is_the_path_on_its_training_rows(data, labels, penalty, far, opt
         )
 
 
-@pytest.fixture
-def shared(monkeypatch):
-    """Small problems are treated as large ones are, and sparse ones walk together."""
-    monkeypatch.setattr(certificates, "SMALL", 0)
-    monkeypatch.setattr(engines, "MEMORY", 1e9)  # all walk at once
-    meetings, serve = [], lockstep.Commons._serve
-
-    def counted(commons):
-        meetings.append(len(commons.wishes))
-        serve(commons)
-
-    monkeypatch.setattr(lockstep.Commons, "_serve", counted)
-    return meetings
+def no_threads_left():
+    return [t for t in threading.enumerate() if t.name.startswith("ncvpath")] == []
 
 
+# Sizes of X from which on certificates are used: always, and never here.
+sizes = pytest.mark.parametrize("certify_from", [0, 2_000_000])
+
+
+@sizes
+@pytest.mark.parametrize("form", [np.asfortranarray, sparse.csc_array])
 @pytest.mark.parametrize("penalty", ["lasso", "MCP", "SCAD", "logsum"])
 @pytest.mark.parametrize("far", [0.0, 1e6])
-def test_a_pass_serves_all_folds_and_the_path(shared, penalty, far):
+def test_folds_in_company_are_paths_of_their_own(penalty, far, form, certify_from):
     X, y = draw(80, 300, seed=21)
-    X = sparse.csc_array(X + far * np.linspace(-1, 1, 300))
+    X = form(X + far * np.linspace(-1, 1, 300))
     labels = assign_folds(80, 4, random_state=1)
     options = dict(penalty=penalty, tol=1e-10, lambda_min_ratio=0.3)
-    cv = cv_ncvpath(X, y, folds=labels, keep=True, nlambda=20, **options)
-    assert max(shared) == 5
-    path = ncvpath(X, y, nlambda=20, **options)
+    cv = cross_validate(X, y, certify_from, folds=labels, keep=True, nlambda=20,
+                        **options)
+    path = fit(X, y, certify_from, nlambda=20, **options)
     assert np.array_equal(cv.fit.beta.toarray(), path.beta.toarray())
+    certified = cv.fit.screening["certified"]
+    assert certified.equals(path.screening["certified"])
+    assert (certified > 0).any() == (certify_from == 0)
     for fold in range(4):
         train = labels != fold
         alone = ncvpath(X[train], y[train], lambdas=cv.lambdas, **options)
@@ -126,22 +129,56 @@ def test_a_pass_serves_all_folds_and_the_path(shared, penalty, far):
         )
 
 
-def test_walkers_that_finish_early_do_not_hold_up_the_others(shared):
+@sizes
+@pytest.mark.parametrize("form", [np.asfortranarray, sparse.csc_array])
+@pytest.mark.parametrize("shape", [(80, 300), (400, 20)])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_the_bits_of_a_fold_do_not_depend_on_its_company(
+    monkeypatch, n_threads, shape, form, certify_from
+):
+    monkeypatch.setattr(dense, "ALONE", 0)  # (400, 20) counts as tall
+    X, y = draw(*shape, seed=25)
+    labels = assign_folds(y.size, 4, random_state=1)
+    options = dict(penalty="MCP", nlambda=20, lambda_min_ratio=0.1)
+    cv = cross_validate(form(X), y, certify_from, folds=labels, keep=True,
+                        n_threads=n_threads, **options)
+    for fold in range(4):
+        pair = [(labels != fold, labels == fold)]
+        alone = cross_validate(form(X), y, certify_from, folds=pair, n_threads=1,
+                               lambdas=cv.lambdas, **options)
+        assert np.array_equal(alone.fold_errors[0], cv.fold_errors[fold])
+        assert np.array_equal(alone.converged[0], cv.converged[fold])
+
+
+@sizes
+def test_folds_of_very_different_length_end(certify_from):
     X, y = draw(60, 200, seed=22)
     pairs = [(np.arange(60) != 0, [0]), (np.arange(60) < 12, np.arange(12, 60))]
     X = sparse.csc_array(X)
-    cv = cv_ncvpath(X, y, folds=pairs, penalty="lasso", n_threads=3)
-    assert cv.converged.all() and min(shared) < 3
+    cv = cross_validate(X, y, certify_from, folds=pairs, penalty="lasso", n_threads=3)
+    assert cv.converged.all() and no_threads_left()
 
 
-def test_a_failing_walker_sends_the_others_home(shared):
+@pytest.fixture
+def lone_fold_fails():
+    """Folds of which the second has nothing to fit but rounding."""
     X, y = draw(60, 200, seed=22)
     y[:30] = 1.0
     y[31] = 1.0 + 1e-14
     pairs = [(np.arange(60) > 5, [0]), (np.arange(60) < 30, [40])]
+    return X, y, pairs
+
+
+@sizes
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
+def test_a_fold_that_fails_ends_the_others_and_is_named(
+    lone_fold_fails, n_threads, certify_from
+):
+    X, y, pairs = lone_fold_fails
     with pytest.raises(ValueError, match="in fold 1"):
-        cv_ncvpath(X, y, folds=pairs, penalty="lasso")
-    assert not [t for t in threading.enumerate() if t.name.startswith("ncvpath")]
+        cross_validate(X, y, certify_from, folds=pairs, penalty="lasso",
+                       n_threads=n_threads)
+    assert no_threads_left()
 
 
 TALL_CASES = {
@@ -169,10 +206,9 @@ def test_folds_of_a_tall_design_share_its_products(
     weights = rng.integers(0, 4, 400) if weighted else None
     options = options | dict(penalty=penalty, tol=1e-10, lambda_min_ratio=0.3)
     monkeypatch.setattr(dense, "ALONE", 0)
-    monkeypatch.setattr(certificates, "SMALL", 0)
-    cv = cv_ncvpath(X, y, folds=labels, keep=True, nlambda=15, weights=weights,
-                    **options)
-    path = ncvpath(X, y, nlambda=15, weights=weights, **options)
+    cv = cross_validate(X, y, folds=labels, keep=True, nlambda=15, weights=weights,
+                        **options)
+    path = fit(X, y, nlambda=15, weights=weights, **options)
     assert path.screening["checked"].iloc[1:].sum() == 0  # by products alone
     assert np.array_equal(cv.fit.beta.toarray(), path.beta.toarray())
     monkeypatch.undo()
@@ -451,14 +487,88 @@ def test_a_fold_that_fails_in_this_process_is_named(data):
         cv_ncvpath(X, y, folds=pairs)
 
 
-def test_an_interrupt_ends_all_folds_soon(data, labels, monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
+def interrupt_main():
+    """Ctrl-C, while the main thread waits."""
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    monkeypatch.setattr(lockstep, "wait_for", interrupt)
+
+@pytest.fixture
+def cancelled(monkeypatch):
+    """The events by which walks are told to end, as they are made."""
+    events, run_all = [], engines.run_all
+
+    def watched(jobs, n_threads, cancelled):
+        events.append(cancelled)
+        return run_all(jobs, n_threads, cancelled)
+
+    monkeypatch.setattr(engines, "run_all", watched)
+    return events
+
+
+@pytest.fixture
+def ended(monkeypatch):
+    """Folds that came to their end."""
+    found, fit_fold = [], engines.fit_fold
+
+    def watched(*arguments):
+        found.append(fit_fold(*arguments))
+        return found[-1]
+
+    monkeypatch.setattr(engines, "fit_fold", watched)
+    return found
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pthread_kill")
+@pytest.mark.parametrize("n_threads", [1, 2, 6])
+def test_an_interrupt_ends_all_folds_soon(
+    data, labels, monkeypatch, cancelled, ended, n_threads
+):
+    ticks = []
+
+    class Interrupting(Bar):
+        def tick(self, count=1):
+            ticks.append(count)
+            if len(ticks) == 1:
+                sleep(0.2)  # until the main thread waits
+                interrupt_main()
+            assert cancelled[0].wait(30)
+            super().tick(count)
+
+    monkeypatch.setattr(cv_module, "Bar", Interrupting)
     with pytest.raises(KeyboardInterrupt):
-        cv_ncvpath(*data, folds=labels, nlambda=50)
-    assert not [t for t in threading.enumerate() if t.name.startswith("ncvpath")]
+        cv_ncvpath(*data, folds=labels, nlambda=50, n_threads=n_threads)
+    # No thread went on beyond the lambdas that it was about to report.
+    assert len(ticks) <= n_threads and not ended and no_threads_left()
+
+
+@pytest.mark.parametrize("bad", [0, 3, 4])
+def test_a_fold_that_fails_cancels_the_others(
+    data, labels, monkeypatch, cancelled, ended, bad
+):
+    class Patient(Bar):
+        def tick(self, count=1):
+            assert cancelled[0].wait(30)
+
+    def failing(data, settings, train, *rest):
+        if np.array_equal(train, labels != bad):
+            raise ValueError("no good")
+        return fit_fold(data, settings, train, *rest)
+
+    fit_fold = engines.fit_fold
+    monkeypatch.setattr(engines, "fit_fold", failing)
+    monkeypatch.setattr(cv_module, "Bar", Patient)
+    with pytest.raises(ValueError, match=rf"in fold {bad} \(from 0\): no good"):
+        cv_ncvpath(*data, folds=labels, nlambda=50, n_threads=6)
+    assert not ended and no_threads_left()
+
+
+def test_memory_that_is_not_there_is_a_folds(data, labels, monkeypatch):
+    def greedy(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(engines, "fit_fold", greedy)
+    with pytest.raises(MemoryError, match=r"in fold 0 \(from 0\): .*n_threads=1"):
+        cv_ncvpath(*data, folds=labels, n_threads=1)
 
 
 # ---- what is said -------------------------------------------------------------
@@ -578,14 +688,13 @@ def test_the_callers_random_state_is_left_alone(data):
 def test_training_rows_of_little_weight_keep_their_digits(monkeypatch, shape, little):
     """What is left after most of the weight is held out must not be a difference."""
     monkeypatch.setattr(dense, "ALONE", 0)
-    monkeypatch.setattr(certificates, "SMALL", 0)
     n = shape[0]
     X, y = draw(*shape, seed=31)
     train = np.arange(n) % 2 == 0
     weights = np.where(train, little, 1.0)
     options = dict(penalty="lasso", tol=1e-9)
-    cv = cv_ncvpath(X, y, folds=[(train, ~train)], weights=weights, nlambda=10,
-                    **options)
+    cv = cross_validate(X, y, folds=[(train, ~train)], weights=weights, nlambda=10,
+                        **options)
     alone = ncvpath(X[train], y[train], lambdas=cv.lambdas, **options)
     error = np.square(y[~train, None] - alone.predict(X[~train])).mean(axis=0)
     np.testing.assert_allclose(cv.fold_errors[0], error, rtol=1e-7)
@@ -709,14 +818,21 @@ def test_errors_that_overflow_end_the_curve():
         cv_ncvpath(X, y, **(free | dict(penalty_factor=[1, 0, 1, 1, 1, 1])))
 
 
-@pytest.mark.parametrize("solver, waits", [("cd", False), ("bcd", True)])
-def test_a_tall_x_without_products_has_walkers_who_share(monkeypatch, solver, waits):
+@pytest.mark.parametrize("solver, asks", [("cd", True), ("bcd", False)])
+def test_products_of_a_tall_x_are_for_solvers_that_use_them(monkeypatch, solver, asks):
     monkeypatch.setattr(dense, "ALONE", 1)
-    monkeypatch.setattr(certificates, "SMALL", 0)
-    apart, walkers = [], engines.walkers_at_once
+    asked, learn_all = [], GramCache.learn_all
     monkeypatch.setattr(
-        engines, "walkers_at_once", lambda *a: apart.append(a[2]) or walkers(*a)
+        GramCache, "learn_all", lambda *a: asked.append(1) or learn_all(*a)
     )
     X, y = draw(400, 4)
-    cv_ncvpath(X, y, solver=solver, nlambda=5, nfolds=3)
-    assert apart == [not waits]
+    labels = assign_folds(400, 3, random_state=1)
+    options = dict(solver=solver, penalty="lasso", tol=1e-9)
+    cv = cross_validate(X, y, folds=labels, nlambda=5, keep=True, **options)
+    assert bool(asked) == asks
+    for fold in range(3):
+        train = labels != fold
+        alone = ncvpath(X[train], y[train], lambdas=cv.lambdas, **options)
+        np.testing.assert_allclose(
+            cv.predictions[~train], alone.predict(X[~train]), atol=1e-7 * np.ptp(y)
+        )

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from conftest import draw
+from fitting import fit
 from oracle import Problem
+from scipy import sparse
 
 from ncvpath import ConvergenceWarning, lambda_max, ncvpath
 from ncvpath.penalties import ROWS
-from ncvpath.solver import certificates
+from ncvpath.solver import loop
 from ncvpath.solver.grid import approach, lambda_sequence
 
 every_penalty = pytest.mark.parametrize("penalty", [row.name for row in ROWS])
@@ -55,6 +57,24 @@ def test_default_depth_depends_on_the_shape(tall, wide):
         assert path.lambdas[-1] / path.lambdas[0] == pytest.approx(ratio)
 
 
+def test_default_depth_counts_columns_that_vary():
+    """Those that are excluded from the model, too, but no constants; and rows that
+    have a weight."""
+    X, y = draw(30, 30, seed=4)
+    excluded = np.r_[np.inf, np.ones(29)]
+    constant, weights = X.copy(), np.r_[0.0, np.ones(29)]
+    constant[:, 0] = 1.0
+    for data, settings, ratio in (
+        (X, dict(), 0.05),
+        (X, dict(penalty_factor=excluded), 0.05),
+        (constant, dict(), 0.001),
+        (constant, dict(penalty_factor=excluded), 0.001),
+        (constant, dict(weights=weights), 0.05),
+    ):
+        path = ncvpath(data, y, nlambda=3, **settings)
+        assert path.lambdas[-1] / path.lambdas[0] == pytest.approx(ratio)
+
+
 def test_hidden_lambdas_lead_to_the_first_and_stop_above_it():
     hidden = approach(1.0, 0.5, 0.05, 100)
     assert hidden[0] == 1.0 and 0.5 < hidden[-1] < 0.53
@@ -63,7 +83,7 @@ def test_hidden_lambdas_lead_to_the_first_and_stop_above_it():
 
 @pytest.mark.parametrize("solver", ["cd", "bcd", "gist"])
 @pytest.mark.parametrize("working_set", ["fireworks", "maxvc"])
-def test_nobody_outside_objects_after_exact_rounds(wide, solver, working_set):
+def test_no_feature_outside_is_violated_after_exact_rounds(wide, solver, working_set):
     X, y = wide
     path = ncvpath(
         X, y, penalty="lasso", lambdas=0.2 * lambda_max(X, y), warm_up=False,
@@ -141,10 +161,9 @@ def test_a_tolerance_below_rounding_is_said_and_ends():
     assert path.violation.max() < 1e-12
 
 
-def test_screening_says_what_happened(monkeypatch):
-    monkeypatch.setattr(certificates, "SMALL", 0)
+def test_screening_says_what_happened():
     X, y = draw(200, 800, seed=5)
-    table = ncvpath(X, y, penalty="lasso", nlambda=50).screening
+    table = fit(X, y, penalty="lasso", nlambda=50).screening
     accounted = table["certified"] + table["checked"] + table["working_set"]
     assert (accounted >= 800).all()
     assert table["certified"].sum() > 500
@@ -170,11 +189,10 @@ def latent(n, p, factors, seed):
 
 @every_penalty
 @pytest.mark.parametrize("seed", range(3))
-def test_no_lambda_ends_above_its_warm_start(monkeypatch, penalty, seed):
+def test_no_lambda_ends_above_its_warm_start(penalty, seed):
     """Descent from the last solution: an estimate must never pass for a gradient."""
-    monkeypatch.setattr(certificates, "SMALL", 0)
     X, y = latent(60, 1500, 15, seed)
-    path = ncvpath(X, y, penalty=penalty, nlambda=60, lambda_min_ratio=0.01)
+    path = fit(X, y, penalty=penalty, nlambda=60, lambda_min_ratio=0.01)
     problem = Problem(X, y, penalty=penalty)
     assert path.work["certified"].sum() > 0
     for k in range(1, path.lambdas.size):
@@ -182,11 +200,10 @@ def test_no_lambda_ends_above_its_warm_start(monkeypatch, penalty, seed):
         assert path.objective[k] <= start * (1 + 1e-6), k
 
 
-def test_violations_of_failures_are_measured_over_all_features(monkeypatch):
-    monkeypatch.setattr(certificates, "SMALL", 0)
+def test_violations_of_failures_are_measured_over_all_features():
     X, y = latent(60, 800, 15, 7)
     with pytest.warns(ConvergenceWarning):
-        path = ncvpath(X, y, penalty="MCP", nlambda=40, max_epochs=3, n_added=1)
+        path = fit(X, y, penalty="MCP", nlambda=40, max_epochs=3, n_added=1)
     found = Problem(X, y, penalty="MCP").violations(path)
     np.testing.assert_allclose(found, path.violation, rtol=1e-6, atol=1e-12)
 
@@ -202,15 +219,18 @@ def test_redundant_unpenalised_columns_do_not_disturb_convex_min():
                                       gamma=8.0).convex_min
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csc_array])
+@pytest.mark.parametrize("solver", ["cd", "bcd", "gist"])
 @every_penalty
-def test_what_rows_without_weight_hold_does_not_matter(monkeypatch, penalty):
-    monkeypatch.setattr(certificates, "SMALL", 0)
+def test_what_rows_without_weight_hold_does_not_matter(penalty, solver, kind):
     X, y = draw(60, 40, seed=9)
     weights = np.r_[np.zeros(5), np.ones(55)]
     wild_X, wild_y = X.copy(), y.copy()
     wild_X[:5], wild_y[:5] = 1e150, -1e150
-    path = ncvpath(X, y, penalty=penalty, weights=weights)
-    wild = ncvpath(wild_X, wild_y, penalty=penalty, weights=weights)
+    settings = dict(penalty=penalty, weights=weights, solver=solver, nlambda=10)
+    path = fit(kind(X), y, **settings)
+    wild = fit(kind(wild_X), wild_y, **settings)
+    assert path.converged.all()
     assert path.beta.data.tobytes() == wild.beta.data.tobytes()
     assert path.loss.tobytes() == wild.loss.tobytes()
 
@@ -248,7 +268,20 @@ def test_numbers_that_overflow_are_an_error_not_a_result(tall):
         ncvpath(X, y, penalty="logsum", gamma=1.7e308, nlambda=5)
 
 
-def test_numbers_that_are_none_are_an_error_not_a_result(tall, monkeypatch):
-    monkeypatch.setattr("ncvpath.solver.solver.measure_all", lambda *_: np.nan)
+@pytest.mark.parametrize("measured", [0, 1])  # lambdas before that happens
+@pytest.mark.parametrize("max_epochs", [1, 100])
+def test_numbers_that_are_none_are_an_error_not_a_result(
+    tall, monkeypatch, measured, max_epochs
+):
+    calls, violations = [], loop.violations
+
+    def lost(solutions, *others):
+        calls.append(len(solutions))
+        if len(calls) <= measured:
+            return violations(solutions, *others)
+        return np.full((2, len(solutions)), np.nan)
+
+    monkeypatch.setattr(loop, "violations", lost)
     with pytest.raises(FloatingPointError, match="rescale"):
-        ncvpath(*tall, nlambda=5, max_epochs=1)
+        ncvpath(*tall, nlambda=40, max_epochs=max_epochs)  # more than one block
+    assert len(calls) > measured

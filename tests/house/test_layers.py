@@ -15,35 +15,32 @@ from PIL import Image
 import ncvpath
 from vignettes.layers import (
     FOLDER,
-    ROOMS,
+    PARTS,
     SOURCES,
     UPWARDS,
     graph_of_modules,
-    graph_of_rooms,
+    graph_of_parts,
     imports,
     in_words,
     levels,
-    room_of,
+    part_of,
 )
 
 LATE = {"numba", "pandas", "matplotlib", "scipy", "dask"}  # imported when first needed
 # The modules that may import one of these at once, because they are entered late.
 EXCEPTIONS = {
-    ("kernels", "numba"), ("plots.axes", "matplotlib"),
+    ("kernels.options", "numba"), ("plots.axes", "matplotlib"),
     ("plots.path", "matplotlib"),
     ("results.cv_summary", "pandas"),
 }
-OPERATIONS = ("matrices.design",)
+OPERATIONS = ("matrices.design", "matrices.least_squares")
 # Where X comes in, and where it is sent away, it is one of these.
 RECORDS = ("Columns", "DaskColumns", "SparseColumns")
 RECORDERS = ("cv", "crossval.engines")
 SOURCES_OF_X = ("matrices.columns", "matrices.distributed", "matrices.sparse")
-# Compiled walks read a dense X as it lies in memory; any other goes by the operations.
-SHORT_CUTS = {
-    ("solver.certificates", "as_stored"), ("solver.walk", "as_stored"),
-    ("solver.stretches", "as_stored"), ("solver.stretches", "DenseMatrix"),
-    ("solver.stretches", "SomeColumns"),
-}
+# Who moves the state along the path: the loop, by itself or by the state's own method.
+# A block is chosen with its working set.
+MOVERS = {"solver.loop": None, "solver.state": None, "solver.working_set": {"member"}}
 
 
 every_module = pytest.mark.parametrize("module", SOURCES)
@@ -56,9 +53,25 @@ def test_heavy_packages_are_imported_when_needed(module):
 
 
 @every_module
-def test_numba_lives_in_one_room(module):
+def test_numba_lives_in_one_part(module):
     everywhere, _ = imports(module, inside_functions=True)
-    assert "numba" not in everywhere or room_of(module) == "kernels"
+    assert "numba" not in everywhere or module == "kernels.options"
+
+
+@every_module
+def test_kernels_are_entered_by_the_front_door(module):
+    """Which prepares their caches; records are plain Python."""
+    for source, _ in imports(module, inside_functions=True)[1]:
+        if part_of(source) == "kernels" and part_of(module) != "kernels":
+            assert source in ("kernels", "kernels.records")
+
+
+@every_module
+def test_the_solver_asks_a_family(module):
+    """By its name, and the rest of the package does not ask it for itself."""
+    for source, name in imports(module, inside_functions=True)[1]:
+        if part_of(source) == "families" and part_of(module) != "families":
+            assert part_of(module) == "solver" and name == "FAMILIES"
 
 
 @every_module
@@ -73,11 +86,11 @@ def reached_from(module, graph):
     while waiting:
         module = waiting.pop()
         entered.add(module)
-        waiting |= (graph[module] | {room_of(module)}) - entered
+        waiting |= (graph[module] | {part_of(module)}) - entered
     return entered
 
 
-def test_rooms_with_heavy_furniture_are_entered_late():
+def test_parts_with_heavy_furniture_are_entered_late():
     entered = reached_from("__init__", graph_of_modules(inside_functions=False))
     assert entered >= {"path", "cv", "results", "inputs", "solver"}
     assert not entered & {module for module, _ in EXCEPTIONS}
@@ -85,10 +98,10 @@ def test_rooms_with_heavy_furniture_are_entered_late():
 
 @pytest.mark.parametrize("inside_functions", [False, True], ids=["at once", "ever"])
 def test_there_are_no_cycles(inside_functions):
-    """Neither among modules nor among rooms, but for the one import upwards."""
+    """Neither among modules nor among parts, but for the one import upwards."""
     graph = graph_of_modules(inside_functions)
     below, above = UPWARDS
-    led_up = {module for module in SOURCES if room_of(module) == below}
+    led_up = {module for module in SOURCES if part_of(module) == below}
     found = {module for module in led_up if above in graph[module]}
     assert len(found) == inside_functions
     for module in found:
@@ -96,41 +109,96 @@ def test_there_are_no_cycles(inside_functions):
     order = list(TopologicalSorter(graph).static_order())  # raises CycleError
     assert set(order) == set(SOURCES)
     assert order.index("penalties") < order.index("path") < order.index("cv")
-    height = levels(graph_of_rooms(inside_functions))
-    assert height["kernels"] == 0 < height["matrices"] < height["inputs"]
+    parts = graph_of_parts(inside_functions)
+    assert parts["kernels"] <= {"runtime"} and parts["families"] <= {"matrices"}
+    assert not parts["runtime"]
+    height = levels(parts)
+    assert height["kernels"] < height["matrices"] < height["solver"] < height["inputs"]
+    assert height["families"] < height["solver"]
+
+
+def moves(tree):
+    """(attribute, line) of each place that changes `state`: those it sets or deletes,
+    wholly or in part, and "move" where it is asked to move itself."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "state.move":
+            yield "move", node.lineno
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr":
+            if ast.unparse(node.args[0]) == "state":
+                yield ast.unparse(node.args[1]), node.lineno
+        if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+            continue
+        while isinstance(node, (ast.Attribute, ast.Subscript)):
+            inner = node.value
+            named = isinstance(inner, ast.Name) and inner.id == "state"
+            if named and isinstance(node, ast.Attribute):
+                yield node.attr, node.lineno
+            node = inner
+
+
+def moves_of(module):
+    return set(moves(ast.parse(SOURCES[module].read_text(encoding="utf-8"))))
+
+
+@every_module
+def test_only_the_loop_moves_the_state(module):
+    allowed = MOVERS.get(module, set())
+    if allowed is not None:
+        assert not {move for move in moves_of(module) if move[0] not in allowed}
+
+
+def test_moves_of_the_state_are_seen():
+    found = {name for name, _ in moves_of("solver.loop")}
+    assert found == {"lam", "beta", "correlation", "member", "certificates", "move"}
+    assert {name for name, _ in moves_of("solver.working_set")} == {"member"}
+    code = (
+        "state.lam, other = 1, 2\nstate.beta[:3] += 1\nwith a as state.gram: pass\n"
+        "del state.anchor\nsetattr(state, 'lam', 1)\nfor state.x in y: pass\n"
+        "state.gram.known = 0"
+    )
+    assert sorted(line for _, line in moves(ast.parse(code))) == list(range(1, 8))
+    still = "x = state.lam\nstate = State()\nstate[0] = 1\nother.lam = 1\ndel state"
+    assert not set(moves(ast.parse(still)))
 
 
 def test_results_and_their_pictures_stand_apart_from_the_solver():
     graph = graph_of_modules(inside_functions=False)
     for module in SOURCES:
-        if room_of(module) in ("results", "plots"):
-            rooms = {room_of(each) for each in reached_from(module, graph)}
-            assert not rooms & {"solver", "kernels", "path", "crossval", "cv"}, module
-    late = graph_of_rooms()
-    assert not (late["results"] | late["plots"]) & {"solver", "kernels"}
+        if part_of(module) in ("results", "plots"):
+            reached = reached_from(module, graph)
+            parts = {part_of(each) for each in reached - {"kernels", "kernels.records"}}
+            apart = {"solver", "families", "kernels", "path", "crossval", "cv"}
+            assert not parts & apart, module
+    late = graph_of_parts()
+    assert not (late["results"] | late["plots"]) & {"solver", "families", "kernels"}
 
 
 def test_who_knows_how_x_is_stored():
     """Above the matrices X is a design, or some matrix, behind its operations."""
     for module in SOURCES:
-        if room_of(module) == "matrices":
+        if part_of(module) == "matrices":
             continue
         for source, name in imports(module, inside_functions=True)[1]:
-            if room_of(source) != "matrices" or source in ("matrices", *OPERATIONS):
+            if part_of(source) != "matrices" or source in ("matrices", *OPERATIONS):
                 continue
             if module in RECORDERS and name in RECORDS:
                 continue
             record = source in SOURCES_OF_X and not name.lower().endswith("matrix")
-            if room_of(module) == "inputs" and record:
-                continue
-            assert (module, name) in SHORT_CUTS, (module, source, name)
+            assert part_of(module) == "inputs" and record, (module, source, name)
 
 
-def test_the_map_names_every_room():
+def test_the_map_names_every_part():
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    rows = text[text.index("| room |") : text.index("numba, pandas,")]
-    rooms = set(re.findall(r"`(\w+)(?:/|\.py)`", rows))
-    assert rooms == set(ROOMS) - {"__init__", "version"}
+    rows = text[text.index("| part |") : text.index("numba, pandas,")].splitlines()
+    assert len(rows) < 20  # half a page
+    parts, modules = set(), []
+    for row in rows:
+        _, first, second, *_ = row.split("|") if row else [""] * 3
+        here = re.findall(r"`(\w+)(?:/|\.py)`", first)
+        parts |= set(here)
+        modules += [f"{here[0]}.{name}" for name in re.findall(r"`(\w+)\.py`", second)]
+    assert parts == set(PARTS) - {"__init__", "version"}
+    assert "solver.loop" in modules and set(modules) <= set(SOURCES)
 
 
 def test_the_picture_is_up_to_date():
@@ -140,7 +208,8 @@ def test_the_picture_is_up_to_date():
 
 
 def test_the_reader_of_imports_sees_them():
-    assert imports("kernels")[0] >= {"numba", "numpy"}
+    assert imports("kernels.options")[0] == {"numba"}
+    assert imports("kernels.dense")[1] >= {("kernels.penalty", "larger")}
     outside, own = imports("results.path", inside_functions=True)
     assert "scipy" in outside and ("plots.path", "plot_path") in own
     assert imports("__init__")[1] >= {("path", "ncvpath"), ("cv", "cv_ncvpath")}
@@ -172,6 +241,16 @@ def test_a_bare_import_is_light():
     assert "ncvpath.path" in loaded
     heavy = {"numba", "pandas", "matplotlib", "scipy.sparse", "scipy.linalg", "tqdm"}
     assert not loaded & heavy
+
+
+def test_records_of_kernels_need_no_compiler():
+    code = (
+        "sys.modules['numba'] = None  # any import of it fails\n"
+        "import ncvpath.kernels, ncvpath.penalties\n"
+        "from ncvpath.kernels.records import Penalty\n"
+        "assert Penalty(1, 3.0).shape == 3"
+    )
+    assert "ncvpath.kernels.records" in loaded_by(code)
 
 
 def test_a_fit_on_arrays_needs_neither_pandas_nor_matplotlib():

@@ -80,7 +80,7 @@ def run(folder, *arguments):
 
 def test_the_recipe_names_every_place(copy):
     assert {file for file, _, _ in edits()} == {
-        "ncvpath/penalties.py", "ncvpath/kernels/__init__.py", "ncvpath/path.py",
+        "ncvpath/penalties.py", "ncvpath/kernels/penalty.py", "ncvpath/path.py",
         "tests/oracle.py", "tests/doors/test_penalties.py",
     }
 

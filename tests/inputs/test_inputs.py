@@ -33,7 +33,7 @@ def response():
 
 @pytest.fixture
 def no_work(monkeypatch):
-    """Bad input must be found before the crew is called in."""
+    """Bad input must be found before the threads is called in."""
 
     def fail(*_):
         raise AssertionError("work has begun on input that should have been refused")

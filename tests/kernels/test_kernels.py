@@ -8,8 +8,18 @@ import pytest
 from conftest import INTERPRETED, TESTS, draw
 
 from ncvpath import kernels
-from ncvpath.penalties import ROWS, Penalty
-from ncvpath.solver.gram import empty_factor
+from ncvpath.kernels.records import (
+    Coordinates,
+    DenseColumns,
+    Features,
+    Penalty,
+    Products,
+    Progress,
+    ResidualSweeps,
+    Sweeps,
+)
+from ncvpath.penalties import ROWS
+from ncvpath.solver.gram import empty_cholesky
 
 pytestmark = pytest.mark.plain
 every_penalty = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -80,31 +90,87 @@ def test_unpenalised_coordinates_are_solved_exactly(row):
         assert kernels.threshold(Penalty(row.kind, g), 1.5, 0.5, 0.0, 0.0) == 3.0
 
 
+class Block:
+    """Lambdas solved one after the other on a Gram matrix, all rows of which are there
+    at first, or only those that are asked for on the way."""
+
+    def __init__(self, gram, features, penalty, units, beta, correlation, slots=None,
+                 all_rows=True, room=None, max_work=np.inf):
+        m = beta.size
+        slots = np.arange(m) if slots is None else slots
+        self.gram, self.columns, self.rows = gram, np.argsort(slots), np.full(m, -1)
+        self.values = np.full((m, m), np.nan)
+        self.r = Coordinates(
+            np.arange(m), slots.copy(), *np.empty((2, m)), beta.copy(),
+            correlation.copy(),
+        )
+        self.n_rows = 0
+        self.add_rows(np.arange(m) if all_rows else np.flatnonzero(beta))
+        self.given = features, penalty, units
+        self.cholesky = empty_cholesky(m if room is None else room)
+        self.counts, self.max_work = np.array([0, 0, -1, 0, 0]), max_work
+        self.results = np.full((len(units), 3 + m), np.nan)
+        self.calls = 0
+
+    def add_rows(self, places):
+        """Rows of products of the coordinates at some places."""
+        for j in places:
+            assert self.rows[self.r.slots[j]] < 0
+            self.rows[self.r.slots[j]] = self.n_rows
+            self.values[self.n_rows] = self.gram[self.r.order[j], self.columns]
+            self.n_rows += 1
+
+    def solve(self, target, most):
+        """Go on to the end; returns the coefficients by lambda."""
+        m, counts = self.r.beta.size, self.counts
+        progress = Progress(counts, np.zeros(2), self.results)
+        scratch, sweeps = np.empty((m, m)), Sweeps(target, most, most, self.max_work)
+        met = True
+        while counts[0] < len(self.results) and met:
+            kernels.descend_block(
+                Products(self.values, self.rows), self.r, *self.given, self.cholesky,
+                scratch, sweeps, progress,
+            )
+            self.calls += 1
+            if counts[2] >= 0:
+                self.add_rows(counts[2:3])
+            else:
+                met = self.results[counts[0] - 1, 2] <= target
+        return self.results[:, 3:]
+
+    @property
+    def correlation(self):
+        """Of the last lambda's residual, in the order of the features."""
+        (features, _, units), out = self.given, np.empty(self.r.q.size)
+        out[self.r.order] = self.r.q
+        k = self.counts[0] - 1
+        return out + units[k, 1] * features.ridge_factor * self.results[k, 3:]
+
+
 @every_penalty
 def test_both_descents_reach_the_same_point(row):
     X, y = draw(50, 8, seed=3)
-    gram = X.T @ X / 50
-    X_flat, weights = X.reshape(-1, order="F"), np.full(50, 1 / 50)
-    l1, l2 = np.full(8, 0.2), np.full(8, 0.1)
-    penalty = Penalty(row.kind, 5.0)
-    v = gram.diagonal() + l2
-    beta, q = np.zeros(8), X.T @ y / 50
-    slots = np.arange(8)
-    working = np.arange(8)
-    kernels.descend_gram(
-        gram, working, slots, penalty, l1, v, beta, q, empty_factor(8),
-        np.empty((8, 8)), 1e-12, 10_000,
+    gram, ones = X.T @ X / 50, np.ones(8)
+    weights, columns = np.full(50, 1 / 50), DenseColumns(
+        X.reshape(-1, order="F"), np.zeros(8), ones
     )
-    order = np.argsort(working)
-    beta, q, slots = beta[order], q[order], np.arange(8)
-    np.testing.assert_allclose(
-        q, X.T @ (y - X @ beta) / 50 - l2 * beta, atol=1e-12
+    l1, l2, penalty = np.full(8, 0.2), np.full(8, 0.1), Penalty(row.kind, 5.0)
+    block = Block(
+        gram, Features(ones, ones, gram.diagonal()), penalty, np.array([[0.2, 0.1]]),
+        np.zeros(8), X.T @ y / 50,
     )
+    [beta] = block.solve(1e-12, 10_000)
+    expected = X.T @ (y - X @ beta) / 50
+    np.testing.assert_allclose(block.correlation, expected, atol=1e-12)
     for cyclic in (False, True):
-        other, residual = np.zeros(8), y.copy()
-        kernels.descend_residual(
-            X_flat, weights, np.zeros(8), np.ones(8), slots, penalty, l1, v, l2, other,
-            residual, 1e-12, cyclic, 10_000, np.array([0.0, np.inf, not cyclic, 0.0]),
+        other, residual, order = np.zeros(8), y.copy(), np.arange(8)
+        r = Coordinates(
+            order, order.copy(), l1, gram.diagonal() + l2, other, np.empty(8)
+        )
+        kernels.descend_dense(
+            columns, weights, np.arange(8), penalty, r, l2, residual,
+            ResidualSweeps(1e-12, 10_000, cyclic),
+            np.array([0.0, np.inf, not cyclic, 0.0]),
         )
         np.testing.assert_allclose(residual, y - X @ other, atol=1e-12)
         np.testing.assert_allclose(beta, other, atol=1e-9)
@@ -112,20 +178,25 @@ def test_both_descents_reach_the_same_point(row):
 
 def test_epochs_never_exceed_their_limit():
     X, y = draw(50, 8, seed=3)
-    gram, q = X.T @ X / 50, X.T @ y / 50
-    gram += 1e3 * np.outer(np.ones(8), np.ones(8))  # hard enough
+    gram, ones = X.T @ X / 50, np.ones(8)
+    gram += 1e3 * np.outer(ones, ones)  # hard enough
     for most in (1, 2, 7):
-        epochs, _, worst = kernels.descend_gram(
-            gram, np.arange(8), np.arange(8), Penalty(1, 3.0), np.full(8, 0.01),
-            gram.diagonal().copy(), np.zeros(8), q.copy(), empty_factor(0),
-            np.empty((8, 8)), 1e-12, most,
+        block = Block(
+            gram, Features(ones, ones, gram.diagonal().copy()), Penalty(1, 3.0),
+            np.array([[0.01, 0.0], [0.005, 0.0]]), np.zeros(8), X.T @ y / 50, room=0,
         )
-        assert epochs == most and worst > 0
+        block.solve(1e-12, most)
+        epochs, worst = block.results[:, 0], block.results[:, 2]
+        # The lambda after the one that did not arrive is not begun.
+        assert block.counts[0] == 1 and epochs[0] == most and worst[0] > 0
+        assert np.isnan(epochs[1])
 
 
 FITS = """
 import numpy as np
+import scipy.sparse as sp
 from conftest import draw
+from fitting import cross_validate, fit
 from ncvpath import kernels, ncvpath
 from ncvpath.penalties import ROWS
 
@@ -140,6 +211,12 @@ for design in designs:
 ncvpath(X, y, weights=np.arange(1, 31), penalty_factor=[0, 1, 2, 3, np.inf], alpha=0.5)
 X, y = draw(20, 1100)
 ncvpath(X, y, nlambda=3, working_set="full")
+X, y = draw(40, 60)
+for design in (X, sp.csc_array(np.where(np.abs(X) > 0.7, X, 0.0))):
+    for solver in ("cd", "bcd", "gist", "mm-cd"):
+        for size in (0, 2_000_000):
+            fit(design, y, certify_from=size, solver=solver, nlambda=4, n_added=2)
+    cross_validate(design, y, nlambda=4, nfolds=3)
 jitted = {n: k for n, k in vars(kernels).items() if hasattr(k, "signatures")}
 twice = {n: k.signatures for n, k in jitted.items() if len(k.signatures) > 1}
 assert len(jitted) > 10 and not twice, twice
@@ -156,36 +233,73 @@ def test_every_kernel_is_compiled_once():
     assert run.returncode == 0, run.stderr
 
 
-def at_order(working, *arrays):
-    """Arrays of the working set back in the order they had."""
-    order = np.argsort(working)
-    return [a[order] for a in arrays]
-
-
-@every_penalty
-def test_the_order_of_the_working_set_follows_its_arrays(row):
+def uneven_block(row, **options):
+    """A block of three lambdas with slots in disorder, factors and a ridge."""
     X, y = draw(60, 9, seed=8)
     gram, c = X.T @ X / 60, X.T @ y / 60
     rng = np.random.default_rng(0)
-    working, slots = np.arange(9) + 100, rng.permutation(9)
-    l1, v = rng.uniform(0.1, 1.0, 9), gram.diagonal() + rng.uniform(0, 0.2, 9)
-    given_l1, given_v = l1.copy(), v.copy()
-    beta = np.where(rng.random(9) < 0.3, 0.5, 0.0)
-    q = c - gram @ beta - (v - gram.diagonal()) * beta
-    products = np.empty((9, 9))
-    products[np.ix_(slots, slots)] = gram
-    given = slots.copy()
-    _, _, worst = kernels.descend_gram(
-        products, working, slots, Penalty(row.kind, row.gamma or 0.0), l1, v, beta, q,
-        empty_factor(9), np.empty((9, 9)), 1e-11, 1000,
+    slots, units = rng.permutation(9), np.array([[1.0, 1.0], [0.8, 0.7], [0.1, 0.0]])
+    features = Features(
+        rng.uniform(0.1, 1.0, 9), rng.uniform(0, 0.2, 9), gram.diagonal().copy()
     )
-    slots, l1, v, beta, q = at_order(working, slots, l1, v, beta, q)
-    assert worst <= 1e-11
-    np.testing.assert_array_equal(slots, given)
-    np.testing.assert_array_equal(l1, given_l1)
-    np.testing.assert_array_equal(v, given_v)
-    expected = c - gram @ beta - (v - gram.diagonal()) * beta
-    np.testing.assert_allclose(q, expected, atol=1e-12)
+    beta = np.where(rng.random(9) < 0.3, 0.5, 0.0)
+    penalty = Penalty(row.kind, row.gamma or 0.0)
+    return c, Block(
+        gram, features, penalty, units, beta, c - gram @ beta, slots, **options
+    )
+
+
+@every_penalty
+def test_a_block_is_solved_whatever_the_order_of_its_slots(row):
+    """At each lambda Fermat's conditions with every feature's own l1 and l2."""
+    c, block = uneven_block(row)
+    (features, penalty, units), gram = block.given, block.gram
+    found = block.solve(1e-11, 1000)
+    assert block.counts[0] == 3 and (block.results[:, 2] <= 1e-11).all()
+    np.testing.assert_allclose(block.correlation, c - gram @ found[-1], atol=1e-12)
+    for (l1, l2), b in zip(units, found):
+        u = c - gram @ b - l2 * features.ridge_factor * b
+        level = l1 * features.penalty_factor
+        for j in range(9):
+            assert kernels.violation(penalty, b[j], u[j], level[j]) <= 1.1e-11
+    assert np.unique(np.count_nonzero(found, axis=1)).size > 1
+
+
+@every_penalty
+def test_a_block_goes_on_from_where_it_was_interrupted(row):
+    """For a row of products that was missing, or since it had done enough for a call:
+    the same bits."""
+    _, block = uneven_block(row)
+    expected = block.solve(1e-11, 1000)
+    assert block.calls == 1
+    for options in (dict(all_rows=False), dict(max_work=0.0)):
+        _, other = uneven_block(row, **options)
+        np.testing.assert_array_equal(other.solve(1e-11, 1000), expected)
+        np.testing.assert_array_equal(other.results, block.results)
+        assert other.calls > 2
+    _, other = uneven_block(row, all_rows=False)
+    other.solve(1e-11, 1000)
+    entered = (other.results[:, 3:] != 0).any(axis=0)
+    assert np.count_nonzero(entered) <= other.n_rows
+
+
+def test_coordinates_change_places_with_all_that_is_theirs():
+    rng = np.random.default_rng(1)
+    slots, gram = rng.permutation(6), np.full((6, 6), np.nan)
+    A = rng.standard_normal((6, 6))
+    by_slot, rows = A + A.T, rng.permutation(6)
+    values = by_slot[np.argsort(rows)]
+    given = rng.standard_normal((4, 6))
+    r = Coordinates(np.arange(6), slots.copy(), *given.copy())
+    for size, j in enumerate((4, 1, 2, 5)):
+        entering = r.order[j]
+        kernels.activate(j, size, Products(values, rows), gram, r)
+        assert r.order[size] == entering
+        np.testing.assert_array_equal(np.sort(r.order), np.arange(6))
+        np.testing.assert_array_equal(r.slots, slots[r.order])
+        np.testing.assert_array_equal((r.l1, r.v, r.beta, r.q), given[:, r.order])
+        active = by_slot[np.ix_(r.slots[: size + 1], r.slots)]
+        np.testing.assert_array_equal(gram[: size + 1], active)
 
 
 @every_penalty
@@ -210,18 +324,17 @@ def test_many_dots(count, width):
     rng = np.random.default_rng(count)
     X = np.asfortranarray(rng.standard_normal((37, 12)) + 1e6)
     center, vectors = X.mean(axis=0), rng.standard_normal((count, 37))
+    scale = rng.uniform(0.5, 2.0, 12)
+    columns = DenseColumns(X.reshape(-1, order="F"), center, scale)
     features = rng.permutation(12)[: width + 2]
     out = np.full((count, width + 2), np.nan)
-    kernels.many_dots(
-        X.reshape(-1, order="F"), features, 1, width + 1, center, vectors, out
-    )
+    kernels.dense_dots(columns, features, 1, width + 1, vectors, out)
     assert np.isnan(out[:, [0, -1]]).all()  # beyond first and last
     some = features[1:-1]
     exact = vectors.astype(np.longdouble) @ (X[:, some].astype("g") - center[some])
+    exact /= scale[some]
     np.testing.assert_allclose(out[:, 1:-1], exact.astype(float), rtol=0, atol=1e-12)
     alone = np.empty((1, 12))
     for m, k in np.ndindex(count, width):
-        kernels.many_dots(
-            X.reshape(-1, order="F"), np.arange(12), 0, 12, center, vectors[[m]], alone
-        )
+        kernels.dense_dots(columns, np.arange(12), 0, 12, vectors[[m]], alone)
         assert out[m, k + 1] == alone[0, some[k]]

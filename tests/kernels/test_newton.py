@@ -6,8 +6,9 @@ from conftest import draw
 from oracle import Problem
 
 from ncvpath import kernels, lambda_max, ncvpath
-from ncvpath.penalties import ROWS, Penalty
-from ncvpath.solver.gram import empty_factor
+from ncvpath.kernels.records import Coordinates, Penalty
+from ncvpath.penalties import ROWS
+from ncvpath.solver.gram import empty_cholesky
 
 pytestmark = pytest.mark.plain
 
@@ -22,24 +23,22 @@ def support_problem(row, l1=0.3, seed=1):
     return gram, Penalty(row.kind, row.gamma or 0.0), np.full(6, l1), beta, q
 
 
-def step(gram, penalty, l1, beta, q, factor=None, v=None, farthest=np.inf):
+def step(gram, penalty, l1, beta, q, v=None, farthest=np.inf):
     """A Newton step: whether it was taken, and the change it made."""
     size = beta.size
-    factor = empty_factor(size) if factor is None else factor
-    new, new_q = beta.copy(), q.copy()
     v = gram.diagonal().copy() if v is None else v
+    r = Coordinates(
+        np.arange(size), np.arange(size), l1, v, beta.copy(), q.copy()
+    )
     direction = np.empty(size)
     taken, _ = kernels.newton_direction(
-        gram, size, np.arange(size), penalty, l1, v, new, new_q, factor, False, 0,
-        direction,
+        r, gram, size, penalty, empty_cholesky(size), False, 0, direction
     )
     if taken:
-        taken, _ = kernels.step_along(
-            gram, size, penalty, l1, v, new, new_q, direction, farthest
-        )
-    ridge = (v - gram.diagonal()) * (new - beta)
-    np.testing.assert_allclose(new_q, q - gram @ (new - beta) - ridge, atol=1e-12)
-    return taken, new - beta
+        taken, _ = kernels.step_along(r, gram, size, penalty, direction, farthest)
+    ridge = (v - gram.diagonal()) * (r.beta - beta)
+    np.testing.assert_allclose(r.q, q - gram @ (r.beta - beta) - ridge, atol=1e-12)
+    return taken, r.beta - beta
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -106,13 +105,13 @@ def test_a_factor_follows_supports_that_come_and_go():
     rng = np.random.default_rng(4)
     A = rng.standard_normal((60, 40))
     gram = A.T @ A / 60 + 0.1 * np.eye(40)
-    factor, slots = empty_factor(40), np.arange(40)
+    factor, slots = empty_cholesky(40), np.arange(40)
     support = np.arange(0, 40, 2)
     for turn in range(60):
         diagonal = gram.diagonal()[support].copy()
         diagonal += rng.choice([0.0, 0.2], support.size)  # pieces of a penalty
         place = np.empty(support.size, dtype=np.int64)
-        kernels.fit_factor(
+        kernels.refactor(
             factor, gram, slots, support, diagonal, gram.diagonal()[support], 1e-12,
             place,
         )
@@ -127,8 +126,8 @@ def test_a_factor_follows_supports_that_come_and_go():
 def test_singular_and_indefinite_systems_are_raised_to_a_majorant():
     ones, slots = np.ones((2, 2)), np.arange(2)
     for diagonal in (np.ones(2), np.full(2, 0.5)):
-        factor, place = empty_factor(2), np.empty(2, dtype=np.int64)
-        kernels.fit_factor(
+        factor, place = empty_cholesky(2), np.empty(2, dtype=np.int64)
+        kernels.refactor(
             factor, ones, slots, slots, diagonal, np.ones(2), 1e-9, place
         )
         raised = matrix_of(factor)

@@ -14,12 +14,25 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import INTERPRETED, TESTS, draw
+from fitting import fit
 
-from ncvpath import cv_ncvpath, kernels, ncvpath
+from ncvpath import cv_ncvpath, kernels
+from ncvpath.kernels.records import (
+    Coordinates,
+    CscColumns,
+    DenseColumns,
+    Features,
+    Penalty,
+    Products,
+    Progress,
+    ResidualSweeps,
+    Sweeps,
+)
+from ncvpath.kernels.shared import MAX_IDLE_SWEEPS
 from ncvpath.matrices import dense, sparse
-from ncvpath.penalties import ROWS, Penalty
+from ncvpath.penalties import ROWS
 from ncvpath.solver import certificates
-from ncvpath.solver.gram import empty_factor
+from ncvpath.solver.gram import empty_cholesky
 
 pytestmark = [
     pytest.mark.plain, pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
@@ -43,7 +56,7 @@ def thinned(X):
 
 
 def paths():
-    """(name, fit) of small fits by every way there is."""
+    """(name, X, y, arguments) of small fits by every way there is."""
     X, y = draw(30, 8, seed=1)
     wide, target = draw(30, 60, seed=2)
     thin = thinned(wide)
@@ -51,33 +64,23 @@ def paths():
     ties = np.c_[X, X[:, :2], -X[:, :1]]
     few = dict(nlambda=8, tol=1e-10)
     for name in NAMES:
-        yield f"{name} dense", lambda name=name: ncvpath(
-            X, y, penalty=name, **few, **settings_of(8)
-        )
-        yield f"{name} raw", lambda name=name: ncvpath(
-            X, y, penalty=name, standardize=False, intercept=False, **few
-        )
-        yield f"{name} rounds", lambda name=name: ncvpath(
-            wide, target, penalty=name, record=True, n_added=2, **few
-        )
-        yield f"{name} steep", lambda name=name: ncvpath(
-            0.3 * X, y, penalty=name, standardize=False, lambda_min_ratio=0, **few
-        )
-        yield f"{name} sparse", lambda name=name: ncvpath(
-            thin, target, penalty=name, **few, **settings_of(60)
-        )
-        yield f"{name} ties", lambda name=name: ncvpath(ties, y, penalty=name, **few)
+        own = few | dict(penalty=name)
+        yield f"{name} dense", X, y, own | settings_of(8)
+        yield f"{name} raw", X, y, own | dict(standardize=False, intercept=False)
+        yield f"{name} rounds", wide, target, own | dict(record=True, n_added=2)
+        steep = dict(standardize=False, lambda_min_ratio=0)
+        yield f"{name} steep", 0.3 * X, y, own | steep
+        yield f"{name} sparse", thin, target, own | settings_of(60)
+        yield f"{name} ties", ties, y, own
     for solver in ("bcd", "gist", "mm-cd"):
+        own = dict(penalty="MCP", solver=solver, nlambda=5, tol=1e-13)
         for kind, design in (("dense", wide), ("sparse", thin)):
-            yield f"{solver} {kind}", lambda s=solver, X=design: ncvpath(
-                X, target, penalty="MCP", solver=s, nlambda=5, tol=1e-13,
-                lambda_min_ratio=0.3,
-            )
-    yield "maxvc", lambda: ncvpath(wide, target, working_set="maxvc", **few)
-    yield "full", lambda: ncvpath(wide, target, working_set="full", **few)
-    yield "float32", lambda: ncvpath(wide.astype(np.float32), target, **few)
-    yield "int8", lambda: ncvpath((4 * X).astype(np.int8), y, **few)
-    yield "dfmax", lambda: ncvpath(X, y, dfmax=2, **few)
+            yield f"{solver} {kind}", design, target, own | dict(lambda_min_ratio=0.3)
+    yield "maxvc", wide, target, few | dict(working_set="maxvc")
+    yield "full", wide, target, few | dict(working_set="full")
+    yield "float32", wide.astype(np.float32), target, few
+    yield "int8", (4 * X).astype(np.int8), y, few
+    yield "dfmax", X, y, few | dict(dfmax=2)
 
 
 def numbers_of_paths():
@@ -86,12 +89,15 @@ def numbers_of_paths():
         for module in (dense, sparse):
             patch.setattr(module, "ALONE", 100)
             patch.setattr(module, "PIECE", 100)
-        for kind, small in (("", certificates.SMALL), (" large", 0)):
-            patch.setattr(certificates, "SMALL", small)
-            for name, fit in paths():
-                path = fit()
+        patch.setattr(certificates, "FEW_ENTRIES", 0)
+        for kind, size in (("", np.inf), (" large", 0)):
+            certified = 0
+            for name, X, y, arguments in paths():
+                path = fit(X, y, certify_from=size, **arguments)
                 shares = [] if "ties" in name else path.coef().to_numpy().ravel()
                 yield name + kind, np.r_[shares, path.objective]
+                certified += path.screening["certified"].sum()
+            assert (certified > 0) == (size == 0)
         X, y = draw(30, 8, seed=1)
         X[:, 3] = 2.0
         for name, design in (("dense", X), ("sparse", thinned(X))):
@@ -107,11 +113,11 @@ def large_factor():
     rng = np.random.default_rng(4)
     A = rng.standard_normal((300, 150))
     gram, slots = A.T @ A / 300 + np.eye(150), np.arange(150)
-    factor, found = empty_factor(150), []
+    factor, found = empty_cholesky(150), []
     for support in (slots[:140], slots[3:], slots[70:80], slots[65:81]):
         place = np.empty(support.size, dtype=np.int64)
         diagonal = gram.diagonal()[support]
-        kernels.fit_factor(
+        kernels.refactor(
             factor, gram, slots, support, diagonal, diagonal, 1e-12, place
         )
         found.append(np.tril(factor.lower[: support.size, : support.size])[place])
@@ -124,29 +130,39 @@ def unreachable_target():
     columns = np.array([[1.0, -1.0, 2.0], [1.0, -1.5, 1.7]])
     penalty, l1, two = Penalty(1, 3.0), np.full(2, 0.01), np.arange(2)
     never, most = -1.0, 100_000
-    by_gram = np.zeros(2)
-    epochs, *_ = kernels.descend_gram(
-        gram, two.copy(), two.copy(), penalty, l1, np.ones(2), by_gram,
-        np.array([1.0, 0.7]), empty_factor(0), np.empty((2, 2)), never, most,
+    r = Coordinates(
+        two.copy(), two.copy(), np.empty(2), np.empty(2), np.zeros(2),
+        np.array([1.0, 0.7]),
     )
-    assert kernels.MAX_IDLE < epochs < most
+    progress = Progress(np.array([0, 0, -1, 0, 0]), np.zeros(2), np.empty((1, 5)))
+    kernels.descend_block(
+        Products(gram, two), r, Features(np.ones(2), np.zeros(2), np.ones(2)), penalty,
+        np.array([[0.01, 0.0]]), empty_cholesky(0), np.empty((2, 2)),
+        Sweeps(never, most, most, np.inf), progress,
+    )
+    by_gram = progress.results[0, 3:]
+    assert kernels.MAX_IDLE < progress.results[0, 0] < most
     weights, center, scale = np.full(3, 1 / 3), np.zeros(2), np.ones(2)
     l2 = np.full(2, 0.1)
-    rest = center, scale, two, penalty, l1, weights @ columns.T**2 + l2, l2
-    sparse_columns = (
+    stored = (
         columns.ravel(), np.tile(np.arange(3, dtype=np.uint32), 2), np.array([0, 3, 6])
     )
     dense_beta, sparse_beta = np.zeros((2, 2))
     for descend, X, beta in (
-        (kernels.descend_residual, (columns.ravel(),), dense_beta),
-        (kernels.descend_sparse, sparse_columns, sparse_beta),
+        (kernels.descend_dense, DenseColumns(columns.ravel(), center, scale),
+         dense_beta),
+        (kernels.descend_sparse, CscColumns(*stored, center, scale), sparse_beta),
     ):
         y = np.array([1.0, 0.3, -0.4])
+        r = Coordinates(two, two, l1, weights @ columns.T**2 + l2, beta, np.zeros(2))
         for target, cyclic, least in (
-            (1e-9, False, 1), (never, True, kernels.MAX_IDLE_SWEEPS)
+            (1e-9, False, 1), (never, True, MAX_IDLE_SWEEPS)
         ):
             pace = np.array([0.0, np.inf, not cyclic, False])
-            epochs = descend(*X, weights, *rest, beta, y, target, cyclic, most, pace)
+            epochs = descend(
+                X, weights, two, penalty, r, l2, y,
+                ResidualSweeps(target, most, cyclic), pace,
+            )
             assert least < epochs < least + 1000 and pace[3]
     return np.concatenate([by_gram, dense_beta, sparse_beta])
 
@@ -155,7 +171,7 @@ def subnormal_columns():
     """Standardized columns of which the first's scale has no reciprocal."""
     X, scale, out = np.array([1e-310, -3e-310, 2.0, 4.0]), np.ones(2), np.empty((2, 2))
     scale[0] = 2e-310
-    kernels.copy_columns(X, np.arange(2), np.zeros(2), scale, 0, out)
+    kernels.copy_columns(DenseColumns(X, np.zeros(2), scale), np.arange(2), 0, out)
     return out.ravel()
 
 

@@ -7,7 +7,7 @@ from conftest import draw
 from ncvpath.matrices import dense as room
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design
-from ncvpath.runtime.threads import Crew
+from ncvpath.runtime.threads import ThreadPool
 
 
 def pair(X, weights=None, intercept=True, standardize=True):
@@ -15,7 +15,7 @@ def pair(X, weights=None, intercept=True, standardize=True):
     n = X.shape[0]
     w = np.full(n, 1 / n) if weights is None else weights / weights.sum()
     made = make_design(
-        dense_matrix(np.asfortranarray(X), Crew(2)), w, intercept, standardize
+        dense_matrix(np.asfortranarray(X), ThreadPool(2)), w, intercept, standardize
     )
     long, wl = X.astype(np.longdouble), w.astype(np.longdouble)
     Z = long - (wl @ long if intercept else 0)
@@ -43,13 +43,18 @@ def test_operations_are_those_of_the_standardized_matrix(case, intercept, standa
         pytest.skip("squares of raw columns overflow")
     made, Z, w = pair(X, weights, intercept, standardize)
     rng = np.random.default_rng(3)
-    r, beta = rng.standard_normal(60), rng.standard_normal(4)
-    r -= (w @ r).astype(float)
+    R, B = rng.standard_normal((3, 60)), rng.standard_normal((2, 4))
+    R -= (R @ w).astype(float)[:, None]
     some, others = np.array([3, 17, 4, 9]), np.array([0, 9, 24])
     size = np.sqrt((w @ Z**2).astype(float))
     close = dict(rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(
-        made.correlate(r) / size, ((Z.T @ (w * r)) / size).astype(float), **close
+        made.correlate(R) / size, ((w * R) @ Z / size).astype(float), **close
+    )
+    # One residual alone, and some features alone, have the same bits.
+    np.testing.assert_array_equal(made.correlate(R[1:2])[0], made.correlate(R)[1])
+    np.testing.assert_array_equal(
+        made.correlate(R, others), made.correlate(R)[:, others]
     )
     gram = (Z[:, some].T @ (w[:, None] * Z[:, others])).astype(float)
     lengths = np.outer(size[some], size[others])
@@ -57,8 +62,8 @@ def test_operations_are_those_of_the_standardized_matrix(case, intercept, standa
         np.testing.assert_allclose(made.gram(some, others) / lengths, gram / lengths,
                                    **close)
     np.testing.assert_allclose(
-        made.residual(r, some, beta / size[some]),
-        (r - Z[:, some] @ (beta / size[some])).astype(float), rtol=1e-9, atol=1e-9,
+        made.combine(some, B / size[some]),
+        ((B / size[some]) @ Z[:, some].T).astype(float), rtol=1e-9, atol=1e-9,
     )
     # Centres near 1e6 are known to 1e-10 only.
     np.testing.assert_allclose(
@@ -72,12 +77,15 @@ def test_coefficients_return_to_the_users_scale():
     X, _ = draw(60, 5, seed=4)
     X = X * 7 + 3
     made, Z, _ = pair(X)
-    features, beta = np.array([1, 3]), np.array([0.5, -2.0])
-    coefficients, intercept = made.to_user_scale(features, beta, 10.0)
-    np.testing.assert_allclose(
-        intercept + X[:, features] @ coefficients,
-        (10 + Z[:, features] @ beta).astype(float),
-    )
+    # Three models: of two features, of none, of one.
+    features, beta = np.array([1, 3, 4]), np.array([0.5, -2.0, 1.5])
+    ends = np.array([0, 2, 2, 3])
+    coefficients, intercept = made.to_user_scale(features, beta, ends, 10.0)
+    for k, some in enumerate([slice(0, 2), slice(0, 0), slice(2, 3)]):
+        np.testing.assert_allclose(
+            intercept[k] + X[:, features[some]] @ coefficients[some],
+            (10 + Z[:, features[some]] @ beta[some]).astype(float),
+        )
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e8, -3.3e-9])
@@ -86,7 +94,8 @@ def test_constant_columns_are_recognised_at_any_level(value):
     X[:, 1] = value
     made, *_ = pair(X)
     assert list(made.constant) == [False, True, False]
-    assert made.correlate(np.linspace(-1, 1, 37))[1] == pytest.approx(0, abs=1e-6)
+    found = made.correlate(np.linspace(-1, 1, 37)[None])[0, 1]
+    assert found == pytest.approx(0, abs=1e-6)
 
 
 def test_columns_that_barely_vary_are_kept():

@@ -9,16 +9,16 @@ import numpy as np
 import oracle
 import pytest
 from conftest import draw
+from fitting import cross_validate, fit
 
 from ncvpath import cv_ncvpath, ncvpath
-from ncvpath.matrices import blocks
-from ncvpath.matrices.blocks import BlockedMatrix
+from ncvpath.matrices import out_of_core
 from ncvpath.matrices.columns import Columns
 from ncvpath.matrices.design import make_design
 from ncvpath.matrices.distributed import DaskColumns, current_client, kept_there
+from ncvpath.matrices.out_of_core import OutOfCoreMatrix
 from ncvpath.penalties import ROWS
-from ncvpath.runtime.threads import Crew
-from ncvpath.solver import certificates
+from ncvpath.runtime.threads import ThreadPool
 
 da = pytest.importorskip("dask.array", reason="needs the extra [dask]")
 distributed = pytest.importorskip("distributed", reason="needs the extra [dask]")
@@ -41,10 +41,10 @@ def client(cluster):
 
 
 @pytest.fixture(params=["all", "none"])
-def shelf(request, monkeypatch):
+def cache(request, monkeypatch):
     """Whether columns are kept at hand."""
-    monkeypatch.setattr(blocks, "KEPT", {"all": 1 << 20, "none": 0}[request.param])
-    monkeypatch.setattr(blocks, "STANDARDIZED", 1000)
+    monkeypatch.setattr(out_of_core, "KEPT", {"all": 1 << 20, "none": 0}[request.param])
+    monkeypatch.setattr(out_of_core, "STANDARDIZED", 1000)
 
 
 def close(a, b, most=1e-8):
@@ -59,30 +59,31 @@ def close_paths(path, same):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.int64])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_operations_are_those_of_exact_numbers(shelf, dtype, intercept):
+def test_operations_are_those_of_exact_numbers(cache, dtype, intercept):
     X = (30 * draw(60, 90, seed=3)[0]).astype(dtype)
     w = np.random.default_rng(2).uniform(0.5, 2, 60)
     w /= w.sum()
-    opened = BlockedMatrix(DaskColumns(da.from_array(X, (60, UNEVEN))), Crew(1))
+    opened = OutOfCoreMatrix(DaskColumns(da.from_array(X, (60, UNEVEN))), ThreadPool(1))
     made = make_design(opened, w, intercept, True)
     long, wl = X.astype(np.longdouble), w.astype(np.longdouble)
     Z = long - (wl @ long if intercept else 0)
     Z /= np.sqrt(wl @ Z**2)
-    r, beta = np.random.default_rng(3).standard_normal((2, 60))
+    R, B = np.random.default_rng(3).standard_normal((2, 2, 60))
     few, some = np.array([70, 20, 3]), np.r_[40, 3, np.arange(10, 30), 61]
     for features in (few, some, np.arange(90)):
         part = Z[:, features]
-        close(made.correlate(r, features), np.float64(part.T @ (wl * r)), 1e-11)
+        close(made.correlate(R, features), np.float64((wl * R) @ part), 1e-11)
         gram = part.T @ (wl[:, None] * Z[:, some])
         close(made.gram(features, some), np.float64(gram), 1e-11)
-    b = beta[: some.size]
-    close(made.residual(r, some, b), np.float64(r - Z[:, some] @ b), 1e-11)
+    b = np.ascontiguousarray(B[:, : some.size])
+    close(made.combine(some, b), np.float64(b @ Z[:, some].T), 1e-11)
     close(made.columns(some), np.float64(Z[:, some]), 1e-11)
-    close(opened.predict(np.arange(60), some, b), np.float64(long[:, some] @ b), 1e-10)
+    fitted = opened.predict(np.arange(60), some, b.T)
+    close(fitted, np.float64(long[:, some] @ b.T), 1e-10)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_the_path_is_that_of_memory(shelf, row):
+def test_the_path_is_that_of_memory(cache, row):
     X, y = draw(50, 90, seed=5)
     options = dict(
         penalty=row.name, nlambda=10, lambda_min_ratio=0.4, tol=1e-10,
@@ -131,13 +132,13 @@ def test_round_trips_are_counted_and_few(client):
     assert "round_trips" not in ncvpath(X, y, nlambda=2).screening
 
 
-def test_round_trips_that_are_shared_are_counted(client, monkeypatch):
-    monkeypatch.setattr(certificates, "SMALL", 0)
+@pytest.mark.parametrize("certify_from", [0, 2_000_000])
+def test_round_trips_of_a_path_in_company_are_counted(client, certify_from):
     X, y = draw(60, 200, seed=6)
     given, asked = da.from_array(X, (60, 70)), dict(nlambda=8, lambda_min_ratio=0.3)
-    path = ncvpath(given, y, **asked)
-    cv = cv_ncvpath(given, y, nfolds=3, **asked)
-    found, alone = (fit.screening["round_trips"] for fit in (cv.fit, path))
+    path = fit(given, y, certify_from, **asked)
+    cv = cross_validate(given, y, certify_from, nfolds=3, **asked)
+    found, alone = (each.screening["round_trips"] for each in (cv.fit, path))
     assert found.tolist() == alone.tolist() and found.iloc[0] == 2
 
 
@@ -163,7 +164,7 @@ class Killer:
 
     def __init__(self, client, looks):
         self.client, self.left, self.killed = client, looks, None
-        self.correlate = BlockedMatrix.correlate
+        self.correlate = OutOfCoreMatrix.correlate
 
     def __call__(self, matrix, *arguments):
         self.left -= 1
@@ -181,9 +182,9 @@ def test_a_worker_that_dies_does_not_change_the_answer(client, monkeypatch):
     given = da.from_array(X, (60, 50))
     options = dict(nlambda=15, tol=1e-10, lambda_min_ratio=0.3)
     before = ncvpath(given, y, **options)
-    killer = Killer(client, looks=6)
+    killer = Killer(client, looks=3)  # of four, for all blocks of lambdas
     monkeypatch.setattr(
-        BlockedMatrix, "correlate", lambda *arguments: killer(*arguments)
+        OutOfCoreMatrix, "correlate", lambda *arguments: killer(*arguments)
     )
     path = ncvpath(given, y, **options)
     assert killer.killed
@@ -244,9 +245,11 @@ def test_cross_validation_of_a_dask_array(client):
 def test_bits_do_not_depend_on_where_they_are_computed():
     X, y = draw(50, 90, seed=5)
     sources = Columns(X), DaskColumns(da.from_array(X, (50, UNEVEN)))
-    r, everyone = y[None] - y.mean(), np.arange(90)
+    r, center, scale = y[None] - y.mean(), X.mean(axis=0), X.std(axis=0)
     disk, cluster = (
-        BlockedMatrix(source, Crew(1)).correlate(r, np.zeros((1, 90)), everyone)
+        OutOfCoreMatrix(source, ThreadPool(1)).correlate(
+            r, np.arange(90), center, scale
+        )
         for source in sources
     )
     np.testing.assert_array_equal(disk, cluster)

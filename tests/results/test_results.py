@@ -17,6 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from fitting import fit
 from scipy import sparse
 
 from ncvpath import (
@@ -342,9 +343,19 @@ def test_screening_says_what_happened_at_each_lambda(path):
     np.testing.assert_array_equal(screening["epochs"], path.n_epochs)
     assert (screening["working_set"] >= path.df).all()
     assert (screening["rounds"].iloc[1:] >= 1).all()
-    assert (screening["certified"] + screening["checked"] >= 10).all()
     assert screening["step"].between(0, 1).all()
     assert (screening["seconds"].iloc[1:] > 0).all()
+    # Of this few features all products are known soon, and no column is looked at.
+    assert screening["checked"].iloc[0] == 10 and screening["checked"].iloc[-1] == 0
+    assert (screening["certified"] == 0).all()
+
+
+@pytest.mark.parametrize("certify_from", [0, 2_000_000])
+def test_every_feature_is_certified_or_checked_at_each_lambda(certify_from):
+    X, y, _ = simulate(60, 1500, nonzero=5, random_state=1)
+    screening = fit(X, y, certify_from, nlambda=100).screening
+    assert (screening["certified"] + screening["checked"] >= 1500).all()
+    assert (screening["certified"] > 0).any() == (certify_from == 0)
 
 
 # ---- attributes and criteria -------------------------------------------------------
@@ -498,13 +509,14 @@ def test_a_dfmax_below_the_first_model_is_refused(keywords):
         ncvpath(FRAME, RESPONSE, dfmax=1, **keywords)
 
 
-def test_larger_models_on_the_hidden_way_to_the_first_lambda_do_not_count():
-    X, y, _ = simulate(30, 60, nonzero=5, rho=0.8, random_state=42)
-    same = dict(gamma=1.5, nlambda=40)
-    df = ncvpath(X, y, **same).df
-    k = int(np.flatnonzero(df < np.maximum.accumulate(df))[0])
-    lam = ncvpath(X, y, **same).lambdas[k]
-    assert ncvpath(X, y, lambdas=lam, dfmax=int(df[k]), **same).df == [df[k]]
+def test_larger_models_of_the_warm_up_do_not_count():
+    X, y, _ = simulate(40, 40, nonzero=15, rho=0.9, random_state=5)
+    same = dict(penalty="lasso", nlambda=60)
+    path = ncvpath(X, y, **same)
+    k = int(np.argmax(np.maximum.accumulate(path.df) - path.df))
+    assert path.df[k] < path.df[:k].max()
+    lam, dfmax = path.lambdas[k], int(path.df[k])
+    assert ncvpath(X, y, lambdas=lam, dfmax=dfmax, **same).df == [dfmax]
 
 
 # ---- convergence -------------------------------------------------------------------

@@ -388,7 +388,18 @@ def test_a_cross_validation_of_an_older_version_answers():
     old = old_pickle("cv-0.1.0.pickle")
     assert isinstance(old, CvNcvPath)
     new = cv_ncvpath(X, Y, nlambda=10, nfolds=3, random_state=1, gamma=[2.0, 3.0])
-    np.testing.assert_allclose(old.cve, new.cve, rtol=1e-5)
+    # Beyond the convex part there may be several solutions, of which the newer version
+    # need not find the same.
+    edges = [
+        ncvpath(X[train], Y[train], lambdas=new.lambdas, gamma=new.gamma).convex_min
+        for train in (new.folds != fold for fold in range(3))
+    ]
+    convex = slice(min(edges) + 1)
+    assert min(edges) > 1
+    np.testing.assert_allclose(old.cve[convex], new.cve[convex], rtol=1e-5)
+    np.testing.assert_array_equal(old.folds, new.folds)
+    sizes = np.bincount(old.folds)
+    np.testing.assert_allclose(old.cve, sizes @ old.fold_errors / 442, rtol=1e-12)
     assert old.selected("1se") == new.selected("1se")
     assert (old.gamma, len(old.grid)) == (new.gamma, len(new.grid))
     assert repr(old) and len(old.summary()) == 2

@@ -11,6 +11,7 @@ import pytest
 from ncvpath import cv_ncvpath, load_diabetes, ncvpath
 from ncvpath.runtime import progress
 from ncvpath.runtime.progress import Bar
+from ncvpath.solver.inner import INNER
 
 X, Y = load_diabetes()
 
@@ -51,9 +52,20 @@ def test_progress_counts_lambdas_on_stderr_only(kind, capsys):
 def test_the_plain_line_shows_every_lambda(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     monkeypatch.setattr(progress, "PAUSE", 0.0)
-    ncvpath(X, Y, nlambda=4, progress=True)
+    ncvpath(X, Y, nlambda=4, solver="bcd", progress=True)  # one at a time
     states = counts("plain", capsys.readouterr().err)
     assert states == [(1, 4), (2, 4), (3, 4), (4, 4), (4, 4)]
+
+
+def test_the_plain_line_shows_every_block_of_lambdas(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(progress, "PAUSE", 0.0)
+    ncvpath(X, Y, nlambda=100, progress=True)
+    states = counts("plain", capsys.readouterr().err)
+    done = [k for k, _ in states[:-1]]
+    assert done[0] == 1 and done[-1] == 100 and states[-1] == (100, 100)
+    longest = INNER["cd"].max_block
+    assert all(0 < later - k <= longest for k, later in zip(done, done[1:]))
 
 
 def test_a_file_gets_few_plain_lines(monkeypatch, capsys):

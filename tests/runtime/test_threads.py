@@ -11,9 +11,9 @@ import scipy.linalg  # noqa: F401  its BLAS is one of those that must be restore
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ncvpath import ncvpath, simulate
-from ncvpath.runtime.threads import Crew, available_cores, working
+from ncvpath.runtime.threads import ThreadPool, available_cores, working
 
-N, P = 300, 4000  # large enough for certificates
+N, P = 300, 7000  # large enough for certificates
 X, Y, _ = simulate(N, P, nonzero=20, random_state=9)
 FIELDS = ("lambdas", "intercept", "loss", "objective", "violation", "n_epochs")
 
@@ -32,6 +32,21 @@ def bits(path):
 @pytest.fixture(scope="module")
 def serial():
     return bits(fit(n_threads=1))
+
+
+def test_certificates_are_among_what_threads_might_change():
+    assert fit(n_threads=1).screening["certified"].sum() > 0
+
+
+def test_scratch_space_is_used_again():
+    threads = ThreadPool(1)
+    with threads.scratch("a", 10, 10) as first:
+        with threads.scratch("a", 10, 10) as second:
+            assert not np.shares_memory(first, second)
+    with threads.scratch("a", 5, 5) as third:
+        assert np.shares_memory(third, first) or np.shares_memory(third, second)
+    with threads.scratch("b", 5, 5) as other:
+        assert other.shape == (5, 5)
 
 
 @pytest.fixture
@@ -56,13 +71,13 @@ def in_another_thread(function):
 
 
 def test_the_data_are_large_enough_to_be_shared_out(monkeypatch):
-    sizes, run = [], Crew.run
+    sizes, run = [], ThreadPool.run
 
-    def counted(crew, function, pieces):
+    def counted(threads, function, pieces):
         sizes.append(len(pieces))
-        run(crew, function, pieces)
+        run(threads, function, pieces)
 
-    monkeypatch.setattr(Crew, "run", counted)
+    monkeypatch.setattr(ThreadPool, "run", counted)
     fit(nlambda=2)
     assert max(sizes) >= 3
 
@@ -141,7 +156,7 @@ def test_an_interrupted_fit_restores_blas(two_blas_threads, monkeypatch):
         raise KeyboardInterrupt
 
     before = blas_threads()
-    monkeypatch.setattr("ncvpath.path.take_steps", interrupt)
+    monkeypatch.setattr("ncvpath.path.follow", interrupt)
     with pytest.raises(KeyboardInterrupt):
         fit()
     assert blas_threads() == before
@@ -200,29 +215,29 @@ def test_fits_at_once_restore_blas(two_blas_threads):
     assert blas_threads() == before
 
 
-# ---- the crew ----------------------------------------------------------------------
+# ---- the threads ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 8])
 @pytest.mark.parametrize("count", [0, 1, 2, 7])
-def test_a_crew_does_every_piece_once(n_threads, count):
+def test_a_pool_does_every_piece_once(n_threads, count):
     done = np.zeros(count, dtype=int)
 
     def work(k):
         done[k] += 1
 
-    crew = Crew(n_threads)
+    threads = ThreadPool(n_threads)
     for _ in range(2):
-        crew.run(work, range(count))
-    crew.close()
+        threads.run(work, range(count))
+    threads.close()
     np.testing.assert_array_equal(done, 2)
 
 
-def test_a_crew_uses_more_than_one_thread():
+def test_a_pool_uses_more_than_one_thread():
     meeting = threading.Barrier(2)
-    crew = Crew(2)
-    crew.run(lambda _: meeting.wait(timeout=30), range(2))
-    crew.close()
+    threads = ThreadPool(2)
+    threads.run(lambda _: meeting.wait(timeout=30), range(2))
+    threads.close()
 
 
 @pytest.mark.parametrize("bad", range(4))
@@ -232,10 +247,10 @@ def test_a_failure_in_any_piece_is_raised(bad, n_threads):
         if k == bad:
             raise ZeroDivisionError(k)
 
-    crew = Crew(n_threads)
+    threads = ThreadPool(n_threads)
     with pytest.raises(ZeroDivisionError):
-        crew.run(work, range(4))
-    crew.close()
+        threads.run(work, range(4))
+    threads.close()
 
 
 def test_available_cores_are_those_of_the_process():
@@ -278,8 +293,8 @@ class TestFork:
         assert answer_of_a_forked_child() == serial
 
     def test_a_child_can_fit_in_the_middle_of_a_fit_of_its_parent(self, serial):
-        with working(2) as crew:
-            crew.run(lambda _: None, range(4))
+        with working(2) as threads:
+            threads.run(lambda _: None, range(4))
             assert answer_of_a_forked_child() == serial
 
     def test_a_child_can_fit_while_other_threads_fit(self, serial):

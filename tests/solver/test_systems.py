@@ -1,5 +1,7 @@
 """The paper's systems and their relatives: one answer, several ways to it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from conftest import draw
@@ -7,12 +9,15 @@ from oracle import Problem
 from scipy import sparse
 
 from ncvpath import cv_ncvpath, kernels, ncvpath
-from ncvpath.penalties import ROWS, Penalty
-from ncvpath.solver import inner as inner_module
-from ncvpath.solver import mm
-from ncvpath.solver.inner import INNER, Restricted
+from ncvpath.kernels.records import Coordinates, Penalty
+from ncvpath.kernels.shared import MAX_IDLE_SWEEPS
+from ncvpath.penalties import ROWS
+from ncvpath.solver import gist, loop, mm
+from ncvpath.solver.certificates import Correlations
+from ncvpath.solver.inner import INNER
 from ncvpath.solver.mm import MAJORIZING
-from ncvpath.solver.working_set import RULES, most_violated
+from ncvpath.solver.solutions import Solutions
+from ncvpath.solver.working_set import RULES, nearest
 
 SYSTEMS = [(rule, way) for way in INNER for rule in RULES]
 SYSTEMS += [("fireworks", way) for way in MAJORIZING]
@@ -149,7 +154,7 @@ def test_what_rounding_forbids_is_not_a_matter_of_sweeps(way):
         path = ncvpath(X, y, nlambda=3, tol=1e-18, solver=way, max_epochs=10**7)
     assert path.violation.max() < 1e-14
     # A few rounds that led nowhere, each until its sweeps have been idle long enough.
-    assert path.n_epochs.max() < 10 * kernels.MAX_IDLE_SWEEPS
+    assert path.n_epochs.max() < 10 * MAX_IDLE_SWEEPS
 
 
 def test_warnings_of_a_cross_validation_give_reasons_of_failures_only():
@@ -167,10 +172,12 @@ def test_warnings_of_a_cross_validation_give_reasons_of_failures_only():
 
 def test_the_most_violated_are_measured_by_distance():
     u, l1 = np.array([3.0, -2.0, 0.5, 9.0]), np.ones(4)
-    length = np.array([1.0, 0.1, 1.0, 100.0])
+    length, outside = np.array([1.0, 0.1, 1.0, 100.0]), np.arange(4)
+    residual = Correlations(None, None, u)
     # Distances 2, 10, -0.5 and 0.08.
-    assert sorted(most_violated(u, np.zeros(4), l1, length, 2)) == [0, 1]
-    assert sorted(most_violated(u, np.zeros(4), l1, length, 9)) == [0, 1, 2, 3]
+    for n_added, added in ((2, [0, 1]), (9, [0, 1, 2, 3])):
+        found, touched = nearest(residual, u, l1, length, outside, n_added, False)
+        assert sorted(found) == added and touched == 0
 
 
 def test_maxvc_adds_as_many_as_asked_and_keeps_them_unless_pruned():
@@ -229,7 +236,6 @@ def test_sweeps_come_in_portions(kind, settings, monkeypatch):
     """An interrupt is heard between them; where they are cut changes nothing."""
     X, y = draw(30, 60, seed=3, nonzero=8)
     monkeypatch.setattr("ncvpath.solver.gram.GramCache.suits", lambda self, size: False)
-    monkeypatch.setattr("ncvpath.solver.walk.may_be_easy", lambda *_: False)
     path = ncvpath(kind(X), y, nlambda=8, tol=1e-8, **settings)
     monkeypatch.setattr("ncvpath.matrices.portions.PORTION", 0)  # a sweep each
     other = ncvpath(kind(X), y, nlambda=8, tol=1e-8, **settings)
@@ -243,18 +249,10 @@ def test_sweeps_come_in_portions(kind, settings, monkeypatch):
 def test_gist_starts_from_nothing():
     """An empty set has nothing to move."""
     none = np.empty(0)
-    some = Restricted(none.astype(int), none, none, none, none, none)
-    assert inner_module.gist.minimise(_stub_problem(), None, some, 1e-9, 10) == 0
-
-
-def _stub_problem():
-    class Empty:
-        kernels = kernels
-
-    class Stub:
-        design, penalty = Empty(), Penalty(0, 0.0)
-
-    return Stub()
+    no_features = none.astype(int)
+    r = Coordinates(no_features, no_features, none, none, none, none)
+    problem = SimpleNamespace(design=None, penalty=Penalty(0, 0.0))
+    assert gist.minimise(problem, None, no_features, r, none, 1e-9, 10) == 0
 
 
 # ---- majorization-minimization -----------------------------------------------------
@@ -303,9 +301,8 @@ def test_every_majorization_lowers_the_objective(monkeypatch, penalty):
 
     def watching(problem, beta, lam):
         support = np.flatnonzero(beta)
-        residual = problem.design.residual(problem.response, support, beta[support])
-        square = problem.design.weights @ residual**2
-        heights.append(problem.objective(square, lam, support, beta[support]))
+        now = Solutions(problem, np.array([lam]), support, beta[support][None])
+        heights.append(now.objective[0])
         return majorized(problem, beta, lam)
 
     monkeypatch.setattr(mm, "majorized", watching)
@@ -332,7 +329,15 @@ def test_majorization_at_lambda_zero_is_least_squares(way):
 def test_majorization_that_no_longer_moves_ends(monkeypatch, off, words):
     """Were the two measures of a violation ever at odds, it would go on for ever."""
     X, y = draw(60, 12, seed=1)
-    monkeypatch.setattr(mm, "survey", lambda problem, state: (off, off, 1.0))
+    violations = loop.violations
+
+    def at_odds(solutions, *rest):
+        found = violations(solutions, *rest)
+        if solutions.problem.majorizes:
+            return found
+        return np.full(1, off), np.full(1, off)
+
+    monkeypatch.setattr(loop, "violations", at_odds)
     path = ncvpath(X, y, solver="mm-prox", nlambda=4, tol=1e-14 if off < 1 else 1e-6)
     assert all(words in status for status in path.status[1:])
     assert path.work["majorizations"].max() < 1000

@@ -15,14 +15,15 @@ PROBLEMS = {
     "chance": lambda: chance(100, 1000, 30),
     "tall": lambda: chain(6000, 400, 30),
 }
-# problem, penalty: passes over X, rounds, sweeps, Newton steps
+# problem, penalty: columns checked over p (each residual of a block counts), rounds,
+# sweeps, Newton steps
 MEASURED = {
-    ("chain", "lasso"): (18, 99, 384, 228),
-    ("chain", "MCP"): (45, 113, 1238, 441),
-    ("chance", "lasso"): (100, 99, 282, 143),
-    ("chance", "MCP"): (100, 99, 485, 121),
-    ("tall", "lasso"): (11, 99, 260, 129),
-    ("tall", "MCP"): (11, 99, 434, 89),
+    ("chain", "lasso"): (22.7, 99, 425, 238),
+    ("chain", "MCP"): (43.9, 108, 1558, 480),
+    ("chance", "lasso"): (100, 99, 289, 146),
+    ("chance", "MCP"): (102, 100, 492, 120),
+    ("tall", "lasso"): (1, 99, 260, 129),
+    ("tall", "MCP"): (1, 99, 434, 89),
 }
 
 

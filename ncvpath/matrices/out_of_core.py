@@ -15,12 +15,12 @@ KEPT = 1 << 28
 STANDARDIZED = 1 << 25
 
 
-class BlockedMatrix:
+class OutOfCoreMatrix:
     """The operations of a matrix, on columns that come from a source."""
 
-    def __init__(self, source, crew):
-        self.source, self.crew = source, crew
-        self.shelf = Shelf(source)
+    def __init__(self, source, threads):
+        self.source, self.threads = source, threads
+        self.cache = ColumnCache(source)
         self.trips = 0  # times the source was asked
 
     @property
@@ -44,7 +44,7 @@ class BlockedMatrix:
         """Numbers that these columns hold."""
         return features.size * self.source.shape[0]
 
-    def blur(self, center, scale):
+    def cancellation(self, center, scale):
         """Entries are centred before they are summed: nothing else is rounded."""
         return 1.0
 
@@ -55,36 +55,33 @@ class BlockedMatrix:
     def measure(self, weights, intercept):
         """Mean and root mean square about it, 0 if constant, by column."""
         center, scale = np.empty((2, self.source.shape[1]))
-        everyone = np.arange(center.size)
-        for some, found in self._each(measured, everyone, None, weights, intercept):
+        every = np.arange(center.size)
+        for some, found in self._each(measured, every, None, weights, intercept):
             center[some], scale[some] = found
         return center, scale
 
-    def correlate(self, vectors, centers, features):
-        """Inner products of vectors and centred columns, |vectors| x |features|."""
+    def correlate(self, vectors, features, center, scale):
+        """<vector, x_j> of standardized columns, |vectors| x |features|."""
         out = np.empty((len(vectors), features.size))
         far = np.arange(features.size)
-        at_hand = self.shelf.slot[features] >= 0
+        at_hand = self.cache.slot[features] >= 0
         if 2 * np.count_nonzero(at_hand) > features.size:  # else one long stretch
             near, far = at_hand.nonzero()[0], (~at_hand).nonzero()[0]
-            dense, known = self.shelf.dense(self.crew)
-            slots = self.shelf.slot[features[near]]
-            out[:, near] = dense.correlate(
-                vectors, np.take(centers, known, axis=1), slots
-            )
+            dense, known = self.cache.dense(self.threads)
+            slots = self.cache.slot[features[near]]
+            out[:, near] = dense.correlate(vectors, slots, center[known], scale[known])
         if far.size:
             asked = features[far]
-            for some, found in self._each(
-                correlated, asked, np.take(centers, asked, axis=1), vectors
-            ):
+            own = np.array([center[asked], scale[asked]])
+            for some, found in self._each(correlated, asked, own, vectors):
                 out[:, far[some]] = found
         return out
 
     def gram(self, rows, columns, weights, center, scale):
         """Weighted products of standardized columns, |rows| x |columns|."""
         if self._hold(np.union1d(rows, columns)):
-            dense, known = self.shelf.dense(self.crew)
-            slot = self.shelf.slot
+            dense, known = self.cache.dense(self.threads)
+            slot = self.cache.slot
             return dense.gram(
                 slot[rows], slot[columns], weights, center[known], scale[known]
             )
@@ -92,17 +89,18 @@ class BlockedMatrix:
         out = np.empty((rows.size, columns.size))
         for some, raw in self._batches(columns, STANDARDIZED // (8 * weights.size)):
             ours, every = columns[some], np.arange(some.size)
-            dense = dense_matrix(raw, self.crew)
+            dense = dense_matrix(raw, self.threads)
             right = dense.columns(every, center[ours], scale[ours]).T * weights
-            centers = np.broadcast_to(center, (len(right), center.size))
-            out[:, some] = self.correlate(right, centers, rows).T
-        out /= scale[rows][:, None]
+            out[:, some] = self.correlate(right, rows, center, scale).T
         return out
 
-    def subtract(self, features, center, steps, out):
-        """Take (X_A - center_A) steps from out."""
+    def combine(self, features, beta, center, scale):
+        """The standardized columns times each row of beta."""
+        out = np.zeros((len(beta), self.source.shape[0]))
         for some, dense, local, known in self._parts(features):
-            dense.subtract(local, center[known], steps[some], out)
+            own = np.ascontiguousarray(beta[:, some])
+            out += dense.combine(local, own, center[known], scale[known])
+        return out
 
     def columns(self, features, center, scale):
         """The standardized columns, n x |features|."""
@@ -119,8 +117,7 @@ class BlockedMatrix:
         return out
 
     def descend(
-        self, weights, center, scale, features, penalty, l1, v, l2, beta, residual,
-        target, max_epochs, cyclic,
+        self, features, center, scale, weights, penalty, r, l2, residual, sweeps
     ):
         """Coordinate descent with residual updates.
 
@@ -128,53 +125,53 @@ class BlockedMatrix:
         them moves any more.
         """
         epochs = 0
-        while epochs < max_epochs:
+        while epochs < sweeps.max_epochs:
             longest, parts = 0, 0
             for some, dense, local, known in self._parts(features):
-                own = beta[some].copy()
+                own = type(r)(*(array[some].copy() for array in r))
+                left = sweeps._replace(max_epochs=sweeps.max_epochs - epochs)
                 spent = dense.descend(
-                    weights, center[known], scale[known], local, penalty, l1[some],
-                    v[some], l2[some], own, residual, target, max_epochs - epochs,
-                    cyclic,
+                    local, center[known], scale[known], weights, penalty, own, l2[some],
+                    residual, left,
                 )
-                beta[some] = own
+                r.beta[some] = own.beta
                 longest, parts = max(longest, spent), parts + 1
             epochs += longest
-            # A sweep of all, perhaps after one of the support: nobody had to move.
-            if parts == 1 or longest <= (1 if cyclic else 2):
+            # A sweep of all, perhaps after one of the support: none had to move.
+            if parts == 1 or longest <= (1 if sweeps.cyclic else 2):
                 break
         return epochs
 
     def _each(self, task, features, by_feature, *shared):
         self.trips += 1
-        return self.source.each(task, features, by_feature, self.crew, *shared)
+        return self.source.each(task, features, by_feature, self.threads, *shared)
 
     def _batches(self, features, most=None):
-        for batch in batches(self.source, features, self.crew, most):
+        for batch in batches(self.source, features, self.threads, most):
             self.trips += 1
             yield batch
 
     def _hold(self, features):
         """Whether all these columns are at hand now."""
-        missing = self.shelf.missing(features)
+        missing = self.cache.missing(features)
         if missing is None:
             return False
         for some, columns in self._batches(missing):
-            self.shelf.put(missing[some], columns)
+            self.cache.put(missing[some], columns)
         return True
 
     def _parts(self, features):
         """Yield positions, a matrix at hand, where in it they are, and its features."""
         if self._hold(features):
-            dense, known = self.shelf.dense(self.crew)
-            yield slice(None), dense, self.shelf.slot[features], known
+            dense, known = self.cache.dense(self.threads)
+            yield slice(None), dense, self.cache.slot[features], known
             return
         for some, columns in self._batches(features):
-            dense = dense_matrix(columns, self.crew)
+            dense = dense_matrix(columns, self.threads)
             yield some, dense, np.arange(some.size), features[some]
 
 
-class Shelf:
+class ColumnCache:
     """Columns at hand, in the order in which they came; each has a slot."""
 
     def __init__(self, source):
@@ -206,10 +203,10 @@ class Shelf:
         self.slot[features] = np.arange(old, size)
         self.features = np.append(self.features, features)
 
-    def dense(self, crew):
+    def dense(self, threads):
         """The columns as a matrix, and whose they are."""
         known = self.features
-        return dense_matrix(self.array[:, : known.size], crew), known
+        return dense_matrix(self.array[:, : known.size], threads), known
 
 
 def measured(matrix, _, weights, intercept):
@@ -217,6 +214,6 @@ def measured(matrix, _, weights, intercept):
     return matrix.measure(weights, intercept)
 
 
-def correlated(matrix, centers, vectors):
-    """Products of vectors with the centred columns of a block."""
-    return matrix.correlate(vectors, centers, np.arange(matrix.X.shape[1]))
+def correlated(matrix, own, vectors):
+    """Products of vectors with the columns of a block, standardized."""
+    return matrix.correlate(vectors, np.arange(matrix.X.shape[1]), *own)

@@ -13,12 +13,12 @@ from conftest import draw
 
 from ncvpath import cv_ncvpath, matrices, ncvpath
 from ncvpath.inputs.checks import matrix
-from ncvpath.matrices import blocks, columns
-from ncvpath.matrices.blocks import BlockedMatrix
+from ncvpath.matrices import columns, out_of_core
 from ncvpath.matrices.columns import Columns
 from ncvpath.matrices.design import make_design
+from ncvpath.matrices.out_of_core import OutOfCoreMatrix
 from ncvpath.penalties import ROWS
-from ncvpath.runtime.threads import Crew
+from ncvpath.runtime.threads import ThreadPool
 
 
 class Slices:
@@ -63,13 +63,13 @@ def in_blocks(monkeypatch):
 
 
 # Bytes of columns at hand: all that work, some of them, none.
-SHELVES = {"all": 1 << 20, "some": 6000, "none": 0}
+BUDGETS = {"all": 1 << 20, "some": 6000, "none": 0}
 
 
-@pytest.fixture(params=SHELVES)
-def shelf(request, monkeypatch, in_blocks):
-    monkeypatch.setattr(blocks, "KEPT", SHELVES[request.param])
-    monkeypatch.setattr(blocks, "STANDARDIZED", 1000)
+@pytest.fixture(params=BUDGETS)
+def cache(request, monkeypatch, in_blocks):
+    monkeypatch.setattr(out_of_core, "KEPT", BUDGETS[request.param])
+    monkeypatch.setattr(out_of_core, "STANDARDIZED", 1000)
     return request.param
 
 
@@ -99,44 +99,43 @@ def values(X):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("intercept", [True, False])
-def test_operations_are_those_of_exact_numbers(shelf, tmp_path, form, intercept):
+def test_operations_are_those_of_exact_numbers(cache, tmp_path, form, intercept):
     X = FORMS[form](draw(60, 45, seed=3)[0].round(2), tmp_path)
     w = np.random.default_rng(2).uniform(0.5, 2, 60)
     w /= w.sum()
-    opened = matrices.open_matrix(matrix("X", X), Crew(2))
-    assert isinstance(opened, BlockedMatrix) or form == "mapped by columns"
+    opened = matrices.open_matrix(matrix("X", X), ThreadPool(2))
+    assert isinstance(opened, OutOfCoreMatrix) or form == "mapped by columns"
     made = make_design(opened, w, intercept, True)
     long, wl = values(X).astype(np.longdouble), w.astype(np.longdouble)
     Z = long - (wl @ long if intercept else 0)
     Z /= np.sqrt(wl @ Z**2)
-    r, beta = np.random.default_rng(3).standard_normal((2, 60))
+    R, B = np.random.default_rng(3).standard_normal((2, 2, 60))
     few, some = np.array([17, 3]), np.r_[40, 3, np.arange(10, 30), 9]
     close = dict(rtol=1e-11, atol=1e-11)
     for features in (few, some, np.arange(45), few):
-        part, b = Z[:, features], beta[: features.size]
+        part, b = Z[:, features], np.ascontiguousarray(B[:, : features.size])
         gram = part.T @ (wl[:, None] * Z[:, some])
         np.testing.assert_allclose(
             made.gram(features, some), np.float64(gram), **close
         )
         np.testing.assert_allclose(
-            made.correlate(r, features), np.float64(part.T @ (wl * r)), **close
+            made.correlate(R, features), np.float64((wl * R) @ part), **close
         )
         np.testing.assert_allclose(made.columns(features), np.float64(part), **close)
         np.testing.assert_allclose(
-            made.residual(r, features, b), np.float64(r - part @ b), **close
+            made.combine(features, b), np.float64(b @ part.T), **close
         )
         rows = np.array([5, 59, 0])
         raw = long[np.ix_(rows, features)]
-        both = np.column_stack([b, -2 * b])
         np.testing.assert_allclose(
-            opened.predict(rows, features, both), np.float64(raw @ both), rtol=1e-9,
+            opened.predict(rows, features, b.T), np.float64(raw @ b.T), rtol=1e-9,
             atol=1e-9 * float(np.abs(raw).max()),
         )
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 @pytest.mark.parametrize("form", ["slices of float64", "mapped by rows"])
-def test_the_path_is_that_of_memory(shelf, tmp_path, row, form):
+def test_the_path_is_that_of_memory(cache, tmp_path, row, form):
     X, y = draw(50, 90, seed=5)
     options = dict(
         penalty=row.name, nlambda=12, lambda_min_ratio=0.4, tol=1e-10,
@@ -160,7 +159,7 @@ def test_the_path_is_that_of_memory(shelf, tmp_path, row, form):
     dict(intercept=False), dict(standardize=False), dict(penalty="lasso", alpha=0.5),
     dict(penalty="lasso", working_set="full"),
 ])
-def test_fermats_conditions_hold(shelf, switches):
+def test_fermats_conditions_hold(cache, switches):
     X, y = genotypes(40, 60)
     path = ncvpath(Slices(X), y, nlambda=10, lambda_min_ratio=0.2, tol=1e-8, **switches)
     switches = {k: v for k, v in switches.items() if k != "working_set"}
@@ -169,7 +168,7 @@ def test_fermats_conditions_hold(shelf, switches):
     assert problem.violations(path).max() <= 1.1e-8
 
 
-def test_residual_updates_reach_the_solution_block_by_block(shelf):
+def test_residual_updates_reach_the_solution_block_by_block(cache):
     """More columns than the Gram matrix serves."""
     X, y = draw(20, 1100, seed=9)
     options = dict(penalty="lasso", nlambda=4, lambda_min_ratio=0.5,
@@ -197,7 +196,7 @@ def test_few_columns_are_read_with_their_neighbours_alone():
     source = Columns(stored)
     source.gap, source.width = 2, 100
     wanted = np.array([5, 6, 8, 20, 98, 99, 100, 101, 500])
-    found = source.fetch(wanted, Crew(2))
+    found = source.fetch(wanted, ThreadPool(2))
     np.testing.assert_array_equal(found, stored._values[:, wanted])
     assert stored.read == [(5, 9), (20, 21), (98, 100), (100, 102), (500, 501)]
 
@@ -214,14 +213,14 @@ def test_blocks_keep_to_the_chunks_of_the_file():
 def test_working_columns_are_read_once(in_blocks):
     X, y = draw(50, 400, seed=6)
     stored = Slices(X)
-    matrix = BlockedMatrix(Columns(stored), Crew(1))
+    matrix = OutOfCoreMatrix(Columns(stored), ThreadPool(1))
     some, w = np.array([3, 200, 7]), np.full(50, 0.02)
     center, scale = np.zeros(400), np.ones(400)
     matrix.gram(some, some, w, center, scale)
     before = len(stored.read)
     matrix.gram(some[:2], some, w, center, scale)
-    matrix.subtract(some, center, np.ones(3), np.zeros(50))
-    matrix.correlate(w[None], center[None], some)
+    matrix.combine(some, np.ones((2, 3)), center, scale)
+    matrix.correlate(w[None], some, center, scale)
     assert len(stored.read) == before
 
 

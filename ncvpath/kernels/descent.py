@@ -1,0 +1,231 @@
+"""Coordinate descent on the Gram matrix of a working set, for a block of lambdas.
+
+Coordinates that were ever nonzero here are active; they stand in front, in order of
+entry, with their rows of the Gram matrix in `gram`, so that all loops run over
+contiguous memory. They settle before others enter, so that a nonconvex path stays in
+its valley.
+"""
+
+import math
+
+import numpy as np
+
+from .newton import EPS, newton_steps, subtract_row
+from .options import helper, inlined, kernel
+from .penalty import LASSO, is_smooth, larger, threshold, violation
+
+# Sweeps that leave the support as it is before a Newton step is tried, and sweeps of
+# any kind; twice as many after each refusal.
+SETTLED, SWEEPS = 2, 16
+# Patience beyond which tangents stand in for a concave penalty: each such step costs a
+# factorization.
+STUBBORN = 4
+# Sweeps without halving the violation after which only rounding is left to fight, which
+# a look at exact correlations does better.
+MAX_IDLE = 2000
+
+
+@helper
+def move(penalty, l1, v, b, q, least):
+    """One coordinate's change and the violation that called for it, if above least."""
+    met = violation(penalty, b, q, l1)
+    if met <= least:
+        return 0.0, met
+    return threshold(penalty, q + v * b, v, l1, b) - b, met
+
+
+@helper
+def sweep(r, gram, size, penalty, least):
+    """One pass of coordinate descent over the first `size` coordinates.
+
+    Violations up to `least` stay. Modified in place: beta, q of those coordinates.
+    Returns the largest violation met on the way, and whether the support changed.
+    """
+    worst, moved = 0.0, False
+    for j in range(size):
+        change, met = move(penalty, r.l1[j], r.v[j], r.beta[j], r.q[j], least)
+        worst = larger(worst, met)
+        if change != 0.0:
+            moved |= r.beta[j] == 0.0 or r.beta[j] + change == 0.0
+            r.beta[j] += change
+            subtract_row(gram, j, size, r.v, change, r.q)
+    return worst, moved
+
+
+@inlined
+def settle(r, gram, size, penalty, cholesky, farthest, target, max_epochs):
+    """Sweeps and Newton steps on the active coordinates until they meet target.
+
+    Modified in place: their beta, all of q, and the factor. Returns the number of
+    sweeps and of Newton steps, and whether it was given up.
+    """
+    before = np.empty(size)
+    for j in range(size):
+        before[j] = r.beta[j]
+    epochs = steps = idle = settled = since = 0
+    patience, best = 1, np.inf
+    if is_smooth(penalty):
+        # The support is nearly right from the start, and a step leads to its solution.
+        settled = SETTLED
+    while epochs < max_epochs and idle <= MAX_IDLE:
+        if settled >= patience * SETTLED or since >= patience * SWEEPS:
+            stuck = patience > STUBBORN and penalty.kind != LASSO
+            taken = newton_steps(r, gram, size, penalty, cholesky, farthest, stuck)
+            steps += taken
+            settled = since = 0
+            patience = 1 if taken else 2 * patience
+        worst, moved = sweep(r, gram, size, penalty, 0.1 * target)
+        epochs += 1
+        since += 1
+        settled = 0 if moved else settled + 1
+        if worst <= target:
+            break
+        idle += 1
+        if worst < 0.5 * best:
+            best, idle = worst, 0
+        elif since == 1 and cholesky.size[1] > 0:
+            cholesky.size[0] = 0  # a step with a stale factor that led nowhere
+    for j in range(size):
+        change = r.beta[j] - before[j]
+        if change != 0.0:
+            for k in range(size, r.q.size):
+                r.q[k] -= change * gram[j, k]
+    return epochs, steps, idle > MAX_IDLE
+
+
+@helper
+def activate(j, size, products, gram, r):
+    """Make coordinate j the next active one, at place `size`, with its row of products.
+
+    `gram` has the products by place, of which the rows of active ones are there.
+    """
+    if j != size:
+        r.order[j], r.order[size] = r.order[size], r.order[j]
+        r.slots[j], r.slots[size] = r.slots[size], r.slots[j]
+        r.l1[j], r.l1[size] = r.l1[size], r.l1[j]
+        r.v[j], r.v[size] = r.v[size], r.v[j]
+        r.beta[j], r.beta[size] = r.beta[size], r.beta[j]
+        r.q[j], r.q[size] = r.q[size], r.q[j]
+        for i in range(size):
+            gram[i, j], gram[i, size] = gram[i, size], gram[i, j]
+    row, out = products.values[products.rows[r.slots[size]]], gram[size]
+    for k in range(r.slots.size):
+        out[k] = row[r.slots[k]]
+
+
+@kernel
+def largest_violation(penalty, l1, beta, q):
+    """The largest violation over the coordinates as they stand."""
+    worst = 0.0
+    for j in range(beta.size):
+        worst = larger(worst, violation(penalty, beta[j], q[j], l1[j]))
+    return worst
+
+
+@helper
+def largest_meaningful(r):
+    """How far |x_j beta_j| may go before no digit is left of what there is now.
+
+    Without curvature every way may seem to lead down, by rounding alone.
+    """
+    size = 0.0
+    for j in range(r.beta.size):
+        root = math.sqrt(r.v[j])
+        size = larger(size, root * abs(r.beta[j]) + abs(r.q[j]) / root)
+    return size / EPS
+
+
+@helper
+def set_lambda(r, features, units, k):
+    """Levels and gradients of lambda k; those of the gradients are of lambda k - 1,
+    if there is one."""
+    for j in range(r.beta.size):
+        i = r.order[j]
+        before = units[k - 1, 1] * features.ridge_factor[i] if k > 0 else 0.0
+        ridge = units[k, 1] * features.ridge_factor[i]
+        r.l1[j] = units[k, 0] * features.penalty_factor[i]
+        r.v[j] = features.norm2[i] + ridge
+        r.q[j] += (before - ridge) * r.beta[j]
+
+
+@inlined
+def descend(r, products, gram, penalty, cholesky, sweeps, progress):
+    """Minimise at one lambda, from where `progress` says.
+
+    Returns whether that is done; if not, a coordinate is to enter that has no row of
+    products yet.
+    """
+    counts, figures, target = progress.counts, progress.figures, sweeps.target
+    size, j = counts[1], counts[2]
+    most = sweeps.max_epochs if counts[0] == 0 else sweeps.max_epochs_each
+    gave_up = False
+    while True:
+        if j < 0:
+            more, taken, gave_up = settle(
+                r, gram, size, penalty, cholesky, figures[1], target,
+                most - counts[3] - 1,
+            )
+            counts[3] += more + 1
+            counts[4] += taken
+            figures[0], j = 0.0, 0
+        # A sweep over all; coordinates at rest cost O(1).
+        while j < r.beta.size:
+            change, met = move(
+                penalty, r.l1[j], r.v[j], r.beta[j], r.q[j], 0.1 * target
+            )
+            figures[0] = larger(figures[0], met)
+            if change != 0.0:
+                place = j
+                if j >= size:
+                    if products.rows[r.slots[j]] < 0:
+                        counts[1], counts[2] = size, j
+                        return False
+                    activate(j, size, products, gram, r)
+                    place, size = size, size + 1
+                r.beta[place] += change
+                subtract_row(gram, place, r.q.size, r.v, change, r.q)
+            j += 1
+        j = -1
+        ended = gave_up or counts[3] >= most
+        if ended or figures[0] <= target:
+            figures[0] = largest_violation(penalty, r.l1, r.beta, r.q)
+            if ended or figures[0] <= target:
+                counts[1], counts[2] = size, j
+                return True
+
+
+@kernel
+def descend_block(
+    products, r, features, penalty, units, cholesky, gram, sweeps, progress
+):
+    """Minimise on the working set at one lambda after another, each from the last.
+
+    units[k] are l1 and l2 per unit of the penalty factors at lambda k. In the beginning
+    r has coefficients and correlations (as q) in their order, and `progress` is zero
+    but for the coordinate, -1. Modified in place: r, the Cholesky factor, gram
+    (scratch), progress. It ends when all lambdas are done, or with the first that did
+    not meet the target; or because a row of products is missing, or `max_work` is
+    spent, and is to be called again then.
+    """
+    counts, results, m, work = progress.counts, progress.results, r.beta.size, 0.0
+    if counts[1] == 0:
+        for j in range(m):
+            if r.beta[j] != 0.0:
+                activate(j, counts[1], products, gram, r)
+                counts[1] += 1
+    while counts[0] < units.shape[0]:
+        k = counts[0]
+        if counts[2] < 0:
+            set_lambda(r, features, units, k)
+            counts[3] = counts[4] = 0
+            progress.figures[1] = largest_meaningful(r)
+        if not descend(r, products, gram, penalty, cholesky, sweeps, progress):
+            return
+        results[k, 0], results[k, 1] = counts[3], counts[4]
+        results[k, 2] = progress.figures[0]
+        for j in range(m):
+            results[k, 3 + r.order[j]] = r.beta[j]
+        counts[0] += 1
+        work += (counts[3] + 1.0) * counts[1] * m
+        if not results[k, 2] <= sweeps.target or work > sweeps.max_work:
+            return

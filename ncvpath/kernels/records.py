@@ -1,0 +1,98 @@
+"""What kernels take: records of arrays, one for each thing that travels together.
+
+Plain NamedTuples, so that they cross into compiled code and can be made without it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Penalty(NamedTuple):
+    """A penalty as the kernels take it."""
+
+    kind: int
+    shape: float  # gamma, or gamma sd(y) where the table says so; unused by the lasso
+
+
+class DenseColumns(NamedTuple):
+    """A dense matrix, column after column, and what standardizes it."""
+
+    X: np.ndarray  # n p
+    center: np.ndarray  # p
+    scale: np.ndarray  # p
+
+
+class CscColumns(NamedTuple):
+    """A sparse matrix: column j holds data[i] in rows indices[i], which ascend, i from
+    indptr[j] up to indptr[j + 1]."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    center: np.ndarray  # p
+    scale: np.ndarray  # p
+
+
+class Features(NamedTuple):
+    """What stays the same along the path, for the features of a working set."""
+
+    penalty_factor: np.ndarray  # multiplies the sparse penalty
+    ridge_factor: np.ndarray  # and the ridge
+    norm2: np.ndarray  # <x_j, x_j>
+
+
+class Coordinates(NamedTuple):
+    """The problem on a working set at one lambda; coordinates may change places."""
+
+    order: np.ndarray  # where in the working set each belongs
+    slots: np.ndarray  # its row of the Gram matrix
+    l1: np.ndarray
+    v: np.ndarray  # <x_j, x_j> + l2_j
+    beta: np.ndarray
+    q: np.ndarray  # <x_j, residual> - l2_j beta_j
+
+
+class Products(NamedTuple):
+    """The Gram matrix, as far as it is known."""
+
+    values: np.ndarray  # <x_j, x_k> by row and slot
+    rows: np.ndarray  # by slot: its row, or -1
+
+
+class Progress(NamedTuple):
+    """Where descent on a block of lambdas has come to, and goes on from."""
+
+    counts: np.ndarray  # lambda, active coordinates, coordinate, sweeps, Newton steps
+    figures: np.ndarray  # largest violation of the sweep, largest meaningful size
+    results: np.ndarray  # by lambda: sweeps, Newton steps, violation left, coefficients
+
+
+class Cholesky(NamedTuple):
+    """The Cholesky factor of the support's Newton system.
+
+    It stays from one lambda to the next, which differ by a few rows.
+    """
+
+    lower: np.ndarray
+    slots: np.ndarray  # by row: the coordinate's slot in the Gram matrix
+    diagonal: np.ndarray  # the diagonal of the system
+    exact: np.ndarray  # whether the factor has that one, or a larger one
+    size: np.ndarray  # rows in use, and how many of them, at most, have a stale one
+
+
+class Sweeps(NamedTuple):
+    """How far to descend on a Gram matrix."""
+
+    target: float  # the largest violation that may be left
+    max_epochs: int  # for the first lambda of the block
+    max_epochs_each: int  # for each of the others
+    max_work: float  # products after which no further lambda is begun
+
+
+class ResidualSweeps(NamedTuple):
+    """How far to descend with residual updates."""
+
+    target: float
+    max_epochs: int
+    cyclic: bool  # whether all coordinates are swept, or the support until it settles

@@ -1,0 +1,107 @@
+"""A whole path: the loop's blocks, one after another, until the end or dfmax."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import loop, mm
+from .finished import WORK
+from .working_set import default_n_added
+
+
+@dataclass(frozen=True)
+class Path:
+    """The finished path on the standardized scale, L lambdas."""
+
+    lambdas: np.ndarray
+    features: np.ndarray  # of all nonzero coefficients, lambda after lambda
+    values: np.ndarray
+    ends: np.ndarray  # L + 1: where each lambda's begin, and the last end
+    changed: np.ndarray  # bool: whether the support may differ from that before
+    loss: np.ndarray
+    objective: np.ndarray
+    violation: np.ndarray  # relative to the null gradient
+    status: tuple[str, ...]
+    work: dict[str, np.ndarray]
+    trace: list[list]
+    stopped: str | None  # why it ended early
+
+    @property
+    def converged(self):
+        """Whether tol was reached, as far as can be known."""
+        return np.array([status.startswith("converged") for status in self.status])
+
+    def support(self, k):
+        """Features in use at one lambda."""
+        return self.features[self.ends[k] : self.ends[k + 1]]
+
+
+def follow(problem, state, lambdas, warm_up_lambdas, settings, tick):
+    """Walk down the path; `tick` is called with the number of lambdas finished, and
+    what it raises ends the walk."""
+    limits = loop.Limits(
+        settings.tol * problem.g0, settings.max_epochs, settings.working_set,
+        settings.solver, settings.n_added or default_n_added(problem.design.p),
+        settings.n_added is None, settings.prune, settings.inexact, settings.record,
+        settings.certify_from,
+    )
+    walk = mm.walk if settings.solver in mm.MAJORIZING else loop.walk
+    ahead, left, parts = np.append(warm_up_lambdas, lambdas), warm_up_lambdas.size, []
+    stopped = None
+    for part in walk(problem, state, ahead, limits):
+        finite = np.isfinite(part.violation)
+        if not finite.all():
+            lam = part.solutions.lambdas[np.argmin(finite)]
+            raise FloatingPointError(
+                f"numbers overflowed at lambda={lam:g}; rescale X and y, or choose a "
+                "less extreme gamma"
+            )
+        first, left = min(left, len(part)), max(left - len(part), 0)
+        part, stopped = within_dfmax(
+            part.part(first, len(part)), settings.dfmax, bool(parts)
+        )
+        tick(len(part))
+        if len(part):
+            parts.append(part)
+        if stopped:
+            break
+    return joined(problem, parts, stopped)
+
+
+def within_dfmax(part, dfmax, begun):
+    """The lambdas before the first model that is too large, and why it ends there."""
+    df = np.count_nonzero(part.solutions.beta, axis=1)
+    if dfmax is None or (df <= dfmax).all():
+        return part, None
+    k = int(np.argmax(df > dfmax))
+    if k == 0 and not begun:
+        raise ValueError(
+            f"dfmax must be at least {df[k]}, the nonzero coefficients at the first "
+            f"lambda; got dfmax={dfmax}"
+        )
+    where = f"{df[k]} nonzero at lambda={part.solutions.lambdas[k]:.4g}"
+    return part.part(0, k), f"dfmax={dfmax}, but {where}"
+
+
+def joined(problem, parts, stopped):
+    """All blocks as one path."""
+    solutions = [part.solutions for part in parts]
+    inside = [each.beta != 0 for each in solutions]
+    changed = [np.append(True, (mask[1:] != mask[:-1]).any(axis=1)) for mask in inside]
+    used = [each.features[mask.nonzero()[1]] for each, mask in zip(solutions, inside)]
+    work = {name: np.concatenate([part.work[name] for part in parts]) for name in WORK}
+    counts = set(WORK) - {"step", "seconds"}
+    return Path(
+        np.concatenate([each.lambdas for each in solutions]),
+        np.concatenate(used),
+        np.concatenate([each.beta[mask] for each, mask in zip(solutions, inside)]),
+        np.append(0, np.cumsum(np.concatenate([mask.sum(axis=1) for mask in inside]))),
+        np.concatenate(changed),
+        np.concatenate([each.loss for each in solutions]),
+        np.concatenate([each.objective for each in solutions]),
+        np.concatenate([part.violation for part in parts]) / problem.g0,
+        tuple(status.value for part in parts for status in part.status),
+        work | {name: work[name].astype(int) for name in counts},
+        [rounds for part in parts for rounds in part.trace],
+        stopped,
+    )
