@@ -17,14 +17,14 @@ ENOUGH_LEFT = 0.01
 
 
 @summing_kernel
-def dense_dots(columns, features, first, last, vectors, out):
+def dense_dots(X, scaling, features, first, last, vectors, out):
     """Set out[m, k] = <vectors[m], x_j>, j = features[k], k from `first` up to `last`.
 
     Four columns and four vectors at a time, so that a number that was read serves four
     products. Where fewer are left, the last one is taken several times: the bits of a
     product do not depend on its company.
     """
-    X, center, scale = columns
+    center, scale = scaling
     count, n = vectors.shape
     for k in range(first, last, 4):
         end = last - 1
@@ -135,9 +135,9 @@ def leave_out(X, first, weights, rows, left, intercept, center, scale):
 
 
 @kernel
-def copy_columns(columns, features, top, out):
+def copy_columns(X, scaling, features, top, out):
     """Write the standardized columns, from row `top` on, to the rows of out."""
-    X, center, scale = columns
+    center, scale = scaling
     n = X.size // center.size
     for k in range(features.size):
         j = features[k]
@@ -152,9 +152,9 @@ def copy_columns(columns, features, top, out):
 
 
 @kernel
-def add_dense(columns, features, beta, top, out):
+def add_dense(X, scaling, features, beta, top, out):
     """Add X_A beta[m], from row `top` on, to out[m], for each row of beta."""
-    X, center, scale = columns
+    center, scale = scaling
     n = X.size // center.size
     for k in range(features.size):
         j = features[k]
@@ -176,7 +176,9 @@ def centred_dot(column, center, weights, residual):
 
 
 @kernel
-def descend_dense(columns, weights, features, penalty, r, l2, residual, sweeps, state):
+def descend_dense(
+    X, scaling, weights, features, penalty, r, l2, residual, sweeps, state
+):
     """Coordinate descent on the working set with residual updates, no Gram matrix.
 
     `features` are the columns of the coordinates in `r`. Modified in place: r.beta,
@@ -184,7 +186,7 @@ def descend_dense(columns, weights, features, penalty, r, l2, residual, sweeps, 
     of sweeps; unless they ran out or led nowhere, the last one met no violation above
     the target.
     """
-    X, center, scale = columns
+    center, scale = scaling
     n, epochs = residual.size, 0
     while epochs < sweeps.max_epochs and state[3] == 0.0:
         epochs += 1

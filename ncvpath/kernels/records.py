@@ -15,10 +15,10 @@ class Penalty(NamedTuple):
     shape: float  # gamma, or gamma sd(y) where the table says so; unused by the lasso
 
 
-class DenseColumns(NamedTuple):
-    """A dense matrix, column after column, and what standardizes it."""
+class Scaling(NamedTuple):
+    """What standardizes the columns of a dense matrix, which comes beside it: older
+    numbas mistake arrays in records if their type differs from call to call."""
 
-    X: np.ndarray  # n p
     center: np.ndarray  # p
     scale: np.ndarray  # p
 

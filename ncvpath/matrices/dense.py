@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from .. import kernels
-from ..kernels.records import DenseColumns
+from ..kernels.records import Scaling
 from ..runtime.threads import ThreadPool
 from .portions import sweep_in_portions
 
@@ -110,11 +110,11 @@ class DenseMatrix:
     def correlate(self, vectors, features, center, scale):
         """<vector, x_j> of standardized columns, |vectors| x |features|."""
         out = np.empty((len(vectors), features.size))
-        columns = DenseColumns(self.flat, center, scale)
+        scaling = Scaling(center, scale)
 
         def one_piece(piece):
             kernels.dense_dots(
-                columns, features, piece.start, piece.stop, vectors, out
+                self.flat, scaling, features, piece.start, piece.stop, vectors, out
             )
 
         # Bits depend on nobody's piece: who is alone needs no pieces.
@@ -130,19 +130,19 @@ class DenseMatrix:
             vectors = self.columns(columns, center, scale).T * weights
             return self.correlate(vectors, rows, center, scale).T
         n = self.X.shape[0]
-        stored = DenseColumns(self.flat, center, scale)
+        scaling = Scaling(center, scale)
         copy, out = kernels.copy_columns, np.zeros((rows.size, columns.size))
         height = max(PIECE // max(columns.size, ROWS), 256)
         for top in range(0, n, height):
             height = min(height, n - top)
             with self.threads.scratch("right", columns.size, height) as right:
-                copy(stored, columns, top, right)
+                copy(self.flat, scaling, columns, top, right)
                 right *= weights[top : top + height]
 
                 def one_piece(piece, top=top, height=height, right=right):
                     some = rows[piece]
                     with self.threads.scratch("left", some.size, height) as left:
-                        copy(stored, some, top, left)
+                        copy(self.flat, scaling, some, top, left)
                         out[piece] += left @ right.T
 
                 # A row of the product costs a column's copy and some of its products.
@@ -166,10 +166,12 @@ class DenseMatrix:
     def combine(self, features, beta, center, scale):
         """The standardized columns times each row of beta."""
         out = np.zeros((len(beta), self.X.shape[0]))
-        columns = DenseColumns(self.flat, center, scale)
+        scaling = Scaling(center, scale)
 
         def one_piece(piece):
-            kernels.add_dense(columns, features, beta, piece.start, out[:, piece])
+            kernels.add_dense(
+                self.flat, scaling, features, beta, piece.start, out[:, piece]
+            )
 
         self.threads.run(one_piece, pieces(beta.size, out.shape[1]))
         return out
@@ -177,8 +179,8 @@ class DenseMatrix:
     def columns(self, features, center, scale):
         """The standardized columns, n x |features|."""
         out = np.empty((features.size, self.X.shape[0]))
-        columns = DenseColumns(self.flat, center, scale)
-        kernels.copy_columns(columns, features, 0, out)
+        scaling = Scaling(center, scale)
+        kernels.copy_columns(self.flat, scaling, features, 0, out)
         return out.T
 
     def predict(self, rows, features, beta):
@@ -192,8 +194,8 @@ class DenseMatrix:
 
     def descend(self, features, center, scale, *rest):
         """Coordinate descent with residual updates."""
-        columns = DenseColumns(self.flat, center, scale)
-        sweep = partial(kernels.descend_dense, columns)
+        scaling = Scaling(center, scale)
+        sweep = partial(kernels.descend_dense, self.flat, scaling)
         work = self.X.shape[0] * features.size
         return sweep_in_portions(sweep, work, features, *rest)
 

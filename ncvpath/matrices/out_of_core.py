@@ -216,4 +216,7 @@ def measured(matrix, _, weights, intercept):
 
 def correlated(matrix, own, vectors):
     """Products of vectors with the columns of a block, standardized."""
-    return matrix.correlate(vectors, np.arange(matrix.X.shape[1]), *own)
+    # What comes from a cluster may be read-only, for which older numbas mistake an
+    # array in a record.
+    center, scale = np.array(own, order="C")
+    return matrix.correlate(vectors, np.arange(matrix.X.shape[1]), center, scale)

@@ -10,12 +10,12 @@ from conftest import INTERPRETED, TESTS, draw
 from ncvpath import kernels
 from ncvpath.kernels.records import (
     Coordinates,
-    DenseColumns,
     Features,
     Penalty,
     Products,
     Progress,
     ResidualSweeps,
+    Scaling,
     Sweeps,
 )
 from ncvpath.penalties import ROWS
@@ -151,9 +151,7 @@ class Block:
 def test_both_descents_reach_the_same_point(row):
     X, y = draw(50, 8, seed=3)
     gram, ones = X.T @ X / 50, np.ones(8)
-    weights, columns = np.full(50, 1 / 50), DenseColumns(
-        X.reshape(-1, order="F"), np.zeros(8), ones
-    )
+    weights, columns = np.full(50, 1 / 50), X.reshape(-1, order="F")
     l1, l2, penalty = np.full(8, 0.2), np.full(8, 0.1), Penalty(row.kind, 5.0)
     block = Block(
         gram, Features(ones, ones, gram.diagonal()), penalty, np.array([[0.2, 0.1]]),
@@ -168,7 +166,8 @@ def test_both_descents_reach_the_same_point(row):
             order, order.copy(), l1, gram.diagonal() + l2, other, np.empty(8)
         )
         kernels.descend_dense(
-            columns, weights, np.arange(8), penalty, r, l2, residual,
+            columns, Scaling(np.zeros(8), ones), weights, np.arange(8), penalty, r, l2,
+            residual,
             ResidualSweeps(1e-12, 10_000, cyclic),
             np.array([0.0, np.inf, not cyclic, 0.0]),
         )
@@ -325,10 +324,10 @@ def test_many_dots(count, width):
     X = np.asfortranarray(rng.standard_normal((37, 12)) + 1e6)
     center, vectors = X.mean(axis=0), rng.standard_normal((count, 37))
     scale = rng.uniform(0.5, 2.0, 12)
-    columns = DenseColumns(X.reshape(-1, order="F"), center, scale)
+    columns = X.reshape(-1, order="F"), Scaling(center, scale)
     features = rng.permutation(12)[: width + 2]
     out = np.full((count, width + 2), np.nan)
-    kernels.dense_dots(columns, features, 1, width + 1, vectors, out)
+    kernels.dense_dots(*columns, features, 1, width + 1, vectors, out)
     assert np.isnan(out[:, [0, -1]]).all()  # beyond first and last
     some = features[1:-1]
     exact = vectors.astype(np.longdouble) @ (X[:, some].astype("g") - center[some])
@@ -336,5 +335,5 @@ def test_many_dots(count, width):
     np.testing.assert_allclose(out[:, 1:-1], exact.astype(float), rtol=0, atol=1e-12)
     alone = np.empty((1, 12))
     for m, k in np.ndindex(count, width):
-        kernels.dense_dots(columns, np.arange(12), 0, 12, vectors[[m]], alone)
+        kernels.dense_dots(*columns, np.arange(12), 0, 12, vectors[[m]], alone)
         assert out[m, k + 1] == alone[0, some[k]]

@@ -20,12 +20,12 @@ from ncvpath import cv_ncvpath, kernels
 from ncvpath.kernels.records import (
     Coordinates,
     CscColumns,
-    DenseColumns,
     Features,
     Penalty,
     Products,
     Progress,
     ResidualSweeps,
+    Scaling,
     Sweeps,
 )
 from ncvpath.kernels.shared import MAX_IDLE_SWEEPS
@@ -149,9 +149,8 @@ def unreachable_target():
     )
     dense_beta, sparse_beta = np.zeros((2, 2))
     for descend, X, beta in (
-        (kernels.descend_dense, DenseColumns(columns.ravel(), center, scale),
-         dense_beta),
-        (kernels.descend_sparse, CscColumns(*stored, center, scale), sparse_beta),
+        (kernels.descend_dense, (columns.ravel(), Scaling(center, scale)), dense_beta),
+        (kernels.descend_sparse, (CscColumns(*stored, center, scale),), sparse_beta),
     ):
         y = np.array([1.0, 0.3, -0.4])
         r = Coordinates(two, two, l1, weights @ columns.T**2 + l2, beta, np.zeros(2))
@@ -160,7 +159,7 @@ def unreachable_target():
         ):
             pace = np.array([0.0, np.inf, not cyclic, False])
             epochs = descend(
-                X, weights, two, penalty, r, l2, y,
+                *X, weights, two, penalty, r, l2, y,
                 ResidualSweeps(target, most, cyclic), pace,
             )
             assert least < epochs < least + 1000 and pace[3]
@@ -171,7 +170,7 @@ def subnormal_columns():
     """Standardized columns of which the first's scale has no reciprocal."""
     X, scale, out = np.array([1e-310, -3e-310, 2.0, 4.0]), np.ones(2), np.empty((2, 2))
     scale[0] = 2e-310
-    kernels.copy_columns(DenseColumns(X, np.zeros(2), scale), np.arange(2), 0, out)
+    kernels.copy_columns(X, Scaling(np.zeros(2), scale), np.arange(2), 0, out)
     return out.ravel()
 
 
