@@ -7,7 +7,10 @@ from pathlib import Path
 
 import ncvpath
 
-WANTED = ("ncvpath/py.typed", "ncvpath/data/diabetes.csv", "licenses/LICENSE")
+WANTED = (
+    "ncvpath/py.typed", "ncvpath/data/diabetes.csv", "ncvpath/data/heart.csv",
+    "ncvpath/data/veteran.csv", "licenses/LICENSE",
+)
 facts, names = metadata("ncvpath"), [file.as_posix() for file in files("ncvpath")]
 
 assert Path(ncvpath.__file__).is_relative_to(sys.prefix), ncvpath.__file__

@@ -71,34 +71,19 @@ def peer(X, y, penalty):
 
 
 MEMORY = """
-import threading, time
-from pathlib import Path
 import numpy as np
 from benchmarks.cv import FOLDS, SETTINGS
+from benchmarks.memory import Watch
 from benchmarks.problems import PROBLEMS
 from ncvpath import cv_ncvpath
-
-def anonymous():
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(status.split("RssAnon:")[1].split()[0])
-
-def watch():
-    while watching:
-        peak[0] = max(peak[0], anonymous())
-        time.sleep(0.002)
 
 X, y = PROBLEMS[{name!r}]()
 few = np.asfortranarray(np.random.default_rng(0).standard_normal((60, 40_000)))
 cv_ncvpath(few, few[:, 0] + few[:, 1], penalty={penalty!r}, nlambda=20, nfolds=3)
 del few
-before = anonymous()
-peak, watching = [before], True
-watcher = threading.Thread(target=watch)
-watcher.start()
-cv_ncvpath(X, y, penalty={penalty!r}, **FOLDS, **SETTINGS)
-watching = False
-watcher.join()
-print((peak[0] - before) / X.nbytes)
+with Watch() as memory:
+    cv_ncvpath(X, y, penalty={penalty!r}, **FOLDS, **SETTINGS)
+print(memory.peak / X.nbytes)
 """
 
 

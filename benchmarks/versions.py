@@ -20,28 +20,17 @@ PROBLEMS = [
     "news20_comp5", "int8-file",
 ]
 WORKER = """
-import sys, tempfile, threading, time, warnings
-from pathlib import Path
+import sys, time, warnings
 sys.path.insert(0, {problems!r})
+from benchmarks.memory import Watch
 from benchmarks.versions import problem
 sys.path.insert(0, {tree!r})
 import ncvpath
 assert ncvpath.__file__.startswith({tree!r}), ncvpath.__file__
 warnings.simplefilter("ignore")
 
-def anonymous():
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(status.split("RssAnon:")[1].split()[0])
-
-def watch():
-    while watching:
-        peak[0] = max(peak[0], anonymous())
-        time.sleep(0.002)
-
-name, watching = None, True
+name = None
 clock = time.process_time if {cpu} else time.perf_counter
-peak = [0]
-threading.Thread(target=watch, daemon=True).start()
 for line in sys.stdin:
     wanted, penalty, cv, repeats = line.split()
     if wanted != name:
@@ -49,15 +38,15 @@ for line in sys.stdin:
     settings = dict(penalty=penalty, lambda_min_ratio=0.05)
     if name == "small":
         settings = dict(penalty=penalty)
-    peak[0] = before = anonymous()
-    start = clock()
-    for _ in range(int(repeats)):
-        if cv == "cv":
-            ncvpath.cv_ncvpath(X, y, nfolds=10, random_state=1, **settings)
-        else:
-            ncvpath.ncvpath(X, y, **settings)
-    spent = (clock() - start) / int(repeats)
-    print(spent, peak[0] - before, flush=True)
+    with Watch() as memory:
+        start = clock()
+        for _ in range(int(repeats)):
+            if cv == "cv":
+                ncvpath.cv_ncvpath(X, y, nfolds=10, random_state=1, **settings)
+            else:
+                ncvpath.ncvpath(X, y, **settings)
+        spent = (clock() - start) / int(repeats)
+    print(spent, memory.peak, flush=True)
 """
 
 

@@ -3,19 +3,20 @@
 from difflib import get_close_matches
 from inspect import signature
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
+from .crossval.curves import error_of_null, hold_out, measured
 from .crossval.engines import FEWER_AT_ONCE, elsewhere, shipped, side_by_side
-from .crossval.fold_fits import MEASURES, Judge, lengths
+from .crossval.fold_fits import Judge
 from .crossval.folds import read_folds
-from .inputs.checks import entries, flag, one_of
-from .inputs.data import check_data, compare_indexes
+from .crossval.measures import ByRow, find_measure
+from .inputs.checks import entries, flag
+from .inputs.data import OfRows, check_data, compare_indexes
 from .inputs.settings import check_settings
 from .matrices.distributed import DaskColumns
 from .path import ConvergenceWarning, ncvpath
-from .results import CvNcvPath, NcvPath
+from .results import CvNcvPath
 from .results.printing import unconverged
 from .runtime.loading import package
 from .runtime.memory import advised
@@ -23,18 +24,20 @@ from .runtime.messages import brief, warn_user
 from .runtime.progress import Bar
 
 # Arguments of ncvpath() that describe the data; the others are settings.
-OF_THE_DATA = ("weights", "penalty_factor", "feature_names")
+OF_THE_DATA = (*OfRows._fields, "penalty_factor", "feature_names")
 
 
 def cv_ncvpath(
-    X, y, *, nfolds=10, folds=None, groups=None, random_state=None, measure="mse",
+    X, y, *, nfolds=10, folds=None, groups=None, random_state=None, measure=None,
     executor=None, keep=False, progress=False, **arguments,
 ) -> CvNcvPath:
     """Cross-validate a regularization path.
 
     Every fold is fitted at the lambdas of the full data, standardized on its own
     training rows, and predicts the rows held out; the error is the mean over
-    observations, as in ncvreg.
+    observations, as in ncvreg. That of a Cox path is the deviance, per event, of the
+    partial likelihood of all held-out linear predictors together, those of each fold
+    centred at the means of its training rows: each row must be held out once.
 
     Parameters
     ----------
@@ -42,6 +45,8 @@ def cv_ncvpath(
         As for `ncvpath`.
     nfolds : int
         Number of folds, drawn at random; n for leave-one-out. Not used with `folds`.
+        Each has its share of both classes (binomial), or of events (cox). A fold whose
+        training rows lack a class, or events, is an error that names it.
     folds : sequence of int, iterable of (train, test) pairs, or splitter, optional
         A label per row, pairs of row indices, or an object with `split(X, y, groups)`
         as scikit-learn has them. Rows may be held out several times: the error is the
@@ -51,14 +56,21 @@ def cv_ncvpath(
         Rows of one group stay in one fold; folds that part them are refused.
     random_state : int or numpy.random.Generator, optional
         For drawing the folds; NumPy's global state is never touched.
-    measure : {"mse", "mae"}
-        Squared or absolute error of prediction.
+    measure : str or function, optional
+        What a prediction is judged by; by default the first of: gaussian "mse", "mae";
+        binomial "deviance", "class" (share of wrong classes), "brier", "mae", "auc";
+        poisson "deviance", "mse", "mae"; cox "deviance", "concordance"; a family of
+        one's own "deviance". The AUC is the mean over folds, weighted by their pairs,
+        with the standard error of that mean; concordance counts the pairs of all rows,
+        and its standard error is the jackknife's over folds. The largest of these are
+        the best. A function (y, eta, weights) gives the loss of each observation, given
+        linear predictors.
     executor : concurrent.futures.Executor, optional
         Where the folds are fitted: threads, processes, a dask cluster's
         `Client.get_executor()`, each fold on one thread of its worker. By default in
         this process, on `n_threads` threads.
     keep : bool
-        Keep the out-of-fold predictions.
+        Keep the out-of-fold linear predictors, as `predictions`.
     progress : bool
         Show one bar over all lambdas, folds and combinations.
     **arguments
@@ -76,13 +88,26 @@ def cv_ncvpath(
     >>> cv = cv_ncvpath(X, y, penalty="lasso", random_state=1)
     >>> cv.lambda_1se > cv.lambda_min
     True
+
+    >>> from ncvpath import load_heart
+    >>> X, y = load_heart()
+    >>> cv = cv_ncvpath(X, y, family="binomial", measure="auc", random_state=1)
+    >>> round(float(cv.cve[cv.index_min]), 2)
+    0.78
     """
-    one_of("measure", measure, tuple(MEASURES))
     keep, progress = flag("keep", keep), flag("progress", progress)
     data, combinations = read_arguments(X, y, arguments)
-    splits = read_folds(folds, nfolds, groups, random_state, X, y)
+    judge = make_judge(combinations[0].family, measure, keep)
+    events = None if combinations[0].family.form == "number" else data.y
+    splits = read_folds(folds, nfolds, groups, random_state, X, y, events)
     compare_indexes(X=X, folds=folds, groups=groups)
-    check_rows(data, splits, combinations[0].intercept)
+    check_rows(data, splits, combinations[0])
+    if judge.measure.together and splits.labels is None:
+        raise ValueError(
+            "folds must hold out each row exactly once with "
+            f"measure={judge.measure.name!r}, which judges all rows together; these do "
+            "not"
+        )
     usable = hasattr(executor, "submit") and not isinstance(executor, type)
     if executor is not None and not usable:
         raise ValueError(
@@ -92,7 +117,10 @@ def cv_ncvpath(
         raise ValueError(
             "executor must be None where X is a dask array; its cluster does the work"
         )
-    curves, judge = [], Judge(measure, keep)
+    held_out = hold_out(data, splits)
+    # First, as it shows whether these folds can be judged at all.
+    null_error = error_of_null(data, combinations[0], held_out, judge.measure)
+    curves = []
     with Bar(progress) as bar, shipped(data.X, executor) as X_there, advised(
         "the cross-validation", FEWER_AT_ONCE
     ):
@@ -105,27 +133,22 @@ def cv_ncvpath(
                 path, fits = elsewhere(
                     data, settings, splits, judge, bar, X, y, executor, X_there
                 )
-            curves.append(measured(data, splits, fits, path, measure))
-    best = min(curves, key=lambda curve: curve.cve.min())
+            curves.append(measured(held_out, splits, fits, path, judge))
+    sign = -1 if judge.measure.maximised else 1
+    best = min(curves, key=lambda curve: (sign * curve.cve).min())
     if keep and splits.labels is None:
         warn_user("predictions are not kept: not every row was held out exactly once")
     warn_of_shortened(best)
     warn_if_unconverged(best)
-    return report(data, splits, curves, best, measure, keep)
+    return report(data, splits, curves, best, judge, null_error)
 
 
-class Curve(NamedTuple):
-    """The cross-validation of one combination of gamma and alpha; L lambdas."""
-
-    path: NcvPath
-    cve: np.ndarray  # L
-    cvse: np.ndarray  # L
-    fold_errors: np.ndarray  # folds x L
-    converged: np.ndarray  # folds x L
-    null_error: float
-    predictions: list  # per fold: rows held out x L, or None
-    stopped: str | None
-    reasons: set[str]  # why fits did not converge
+def make_judge(family, measure, keep):
+    """How to judge, and as ncvreg does, classes by how many are wrong, too."""
+    also = None
+    if family.form == "class":
+        also = ByRow("class", family.measures["class"])
+    return Judge(find_measure(family, measure), also, keep)
 
 
 def read_arguments(X, y, arguments):
@@ -153,8 +176,8 @@ def read_arguments(X, y, arguments):
         if len(values) < len(asked_for):
             raise ValueError(f"{name} must be distinct values; got {brief(asked_for)}")
     data = check_data(
-        X, y, of_the_data["weights"], of_the_data["penalty_factor"],
-        combinations[0].intercept, of_the_data["feature_names"],
+        X, y, OfRows(*(of_the_data[name] for name in OfRows._fields)),
+        of_the_data["penalty_factor"], combinations[0], of_the_data["feature_names"],
     )
     return data, combinations
 
@@ -181,7 +204,7 @@ def several(name, values):
     return values
 
 
-def check_rows(data, splits, intercept):
+def check_rows(data, splits, settings):
     """Each fold must leave something to fit, and all together something to judge."""
     if not data.weights[np.concatenate(splits.test)].any():
         raise ValueError("folds must hold out rows of positive weight; they hold none")
@@ -192,63 +215,49 @@ def check_rows(data, splits, intercept):
                 f"folds must leave training rows of positive weight; fold {k} (from 0) "
                 "has none"
             )
-        if np.ptp(y) == 0 and (intercept or y[0] == 0):
+        wrong = CANNOT_FIT[settings.family.form](y, data.response, settings)
+        if wrong:
+            must, found = wrong
             raise ValueError(
-                "folds must leave a y that varies in every training set; in fold "
-                f"{k} (from 0) it is constant, y={y[0]:g}"
+                f"folds must leave {must} in every training set; in fold {k} (from 0) "
+                f"{found}"
             )
 
 
-def measured(data, splits, fits, path, measure):
-    """Errors over all rows held out, up to the last lambda every fold reached."""
-    size, stopped = reach(path, fits)
-    weight = np.array([fit.weight for fit in fits])
-    share = weight / weight.sum()
-    fold_errors = np.array([fit.error[:size] for fit in fits])
-    cve = share @ fold_errors
-    # Deviations over observations: within folds, and between their means.
-    within = np.array([fit.spread[:size] for fit in fits]) / np.sqrt(weight.sum())
-    between = np.sqrt(share)[:, None] * (fold_errors - cve)
-    deviation = lengths(np.concatenate([within, between]))
-    rows = np.concatenate(splits.test)
-    rows = rows[data.weights[rows] > 0]
-    counted = np.unique(rows).size  # held out again, a row is no other observation
-    live = data.weights > 0
-    center = data.weights[live] @ data.y[live] if path.has_intercept else 0.0
-    null_errors = MEASURES[measure](data.y[rows] - center)
-    fold_errors[share == 0] = np.nan  # nobody there who counts
-    return Curve(
-        path, cve, deviation / np.sqrt(max(counted - 1, 1)), fold_errors,
-        np.array([fit.converged[:size] for fit in fits]),
-        float(np.average(null_errors, weights=data.weights[rows])),
-        [fit.predictions for fit in fits], stopped,
-        {path.status[k] for k in np.flatnonzero(~path.converged)}.union(
-            *(fit.statuses for fit in fits)
-        ),
-    )
+def no_spread(y, response, settings):
+    """Why a family of numbers could not fit such a y, or None."""
+    if np.ptp(y) == 0 and (settings.intercept or y[0] == 0):
+        return "a y that varies", f"it is constant, y={y[0]:g}"
+    try:
+        settings.family.check(y)
+    except ValueError as error:
+        return "a y that the family can have", str(error)
+    return None
 
 
-def reach(path, fits):
-    """How many lambdas every fold reached, with errors that are numbers, and what
-    ended the first that ended."""
-    last = min(fits, key=lambda fit: fit.error.size)
-    size = min(path.lambdas.size, last.error.size)
-    finite = np.all([np.isfinite(fit.error[:size]) & np.isfinite(fit.spread[:size])
-                     for fit in fits], axis=0)
-    if finite.all():
-        return size, last.stopped
-    size = int(np.argmin(finite))
-    if size == 0:
-        raise FloatingPointError("errors of held-out rows overflowed; rescale X and y")
-    return size, "errors of held-out rows overflowed"
+def one_class(y, response, settings):
+    """Why a family of two classes could not fit such a y, or None."""
+    if 0 < y.max() and y.min() < 1:
+        return None
+    name = response.classes[int(y[0])] if response.classes else f"y={y[0]:g}"
+    return "both classes", f"there is only {name}"
 
 
-def report(data, splits, curves, best, measure, keep):
+def no_event(y, response, settings):
+    """Why a family of survival could not fit such a status, or None."""
+    return None if y.any() else ("an event", "all rows are censored")
+
+
+CANNOT_FIT = {"number": no_spread, "class": one_class, "survival": no_event}
+
+
+def report(data, splits, curves, best, judge, null_error):
     """The result, with the winner's curve and everyone's grid."""
     pd = package("pandas")
 
-    size, lowest = best.cve.size, int(np.argmin(best.cve))
-    one_se = int(np.argmax(best.cve <= best.cve[lowest] + best.cvse[lowest]))
+    error = -best.cve if judge.measure.maximised else best.cve
+    size, lowest = error.size, int(np.argmin(error))
+    one_se = int(np.argmax(error <= error[lowest] + best.cvse[lowest]))
     grid = pd.concat(
         [
             pd.DataFrame({
@@ -264,11 +273,11 @@ def report(data, splits, curves, best, measure, keep):
         ignore_index=True,
     )
     predictions = None
-    if keep and splits.labels is not None:
+    if judge.keep and splits.labels is not None:
         predictions = np.empty((data.y.size, size))
         for test, predicted in zip(splits.test, best.predictions):
             predictions[test] = predicted[:, :size]
-    kept = ("cve", "cvse", "fold_errors", "converged", "null_error")
+    kept = ("cve", "cvse", "fold_errors", "converged", "pe")
     return CvNcvPath(
         fit=best.path,
         lambdas=best.path.lambdas[:size],
@@ -276,7 +285,8 @@ def report(data, splits, curves, best, measure, keep):
         index_1se=one_se,
         folds=splits.labels,
         predictions=predictions,
-        measure=measure,
+        null_error=null_error,
+        measure=judge.measure.name,
         grid=grid,
         **{name: getattr(best, name) for name in kept},
     )

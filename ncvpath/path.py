@@ -2,11 +2,15 @@
 
 import numpy as np
 
-from .inputs.data import check_data
+from .families import FAMILIES
+from .families.survival import make_baseline
+from .inputs.data import OfRows, check_data
 from .inputs.settings import check_settings
 from .matrices import open_matrix
 from .matrices.design import make_design
 from .results import NcvPath
+from .results.criteria import saturated_loglik
+from .results.predictions import label_vector
 from .results.stored_checks import ROUNDS
 from .runtime.memory import advised
 from .runtime.messages import warn_user
@@ -28,6 +32,7 @@ KEPT = (
 # What a result has under the same name.
 FROM_THE_PATH = ("lambdas", "objective", "violation", "converged", "status", "stopped")
 FROM_THE_SETTINGS = ("gamma", "alpha", "tol")
+TOGETHER = 1 << 20  # linear predictors behind the baseline of a Cox path
 # What helps where there is no memory for the work.
 SMALLER = (
     "dfmax or a larger lambda_min_ratio keep models smaller, fewer n_threads need less "
@@ -40,25 +45,30 @@ class ConvergenceWarning(UserWarning):
 
 
 def ncvpath(
-    X, y, *, penalty="MCP", gamma=None, alpha=1.0,
+    X, y, *, family="gaussian", penalty="MCP", gamma=None, alpha=1.0,
     nlambda=100, lambda_min_ratio=None, lambdas=None, warm_up=True,
-    weights=None, penalty_factor=None, intercept=True, standardize=True,
+    weights=None, offset=None, penalty_factor=None, intercept=True, standardize=True,
+    rescale=None, ties="breslow", strata=None,
     working_set="fireworks", solver="cd", n_added=None, prune=True, inexact=True,
     tol=1e-6, max_epochs=100_000, dfmax=None, convex=True,
     feature_names=None, n_threads=None, progress=False, record=False,
 ) -> NcvPath:
-    """Fit the whole regularization path of a sparse linear regression.
+    """Fit the whole regularization path of a sparse regression.
 
     Minimises, on standardized columns and for each lambda from lambda_max down,
     warm-started from the one before::
 
-        1/2 sum_i w_i (y_i - b0 - x_i'beta)^2
+        sum_i w_i loss(y_i, eta_i)
             + sum_j r(|beta_j|; lambda alpha m_j, gamma)
             + 1/2 sum_j lambda (1 - alpha) m_j beta_j^2
 
-    with weights w summing to one and penalty factors m. Coefficients are reported
-    on the scale of X. Every lambda reports how far it is from Fermat's conditions
-    over all features.
+    with linear predictors eta_i = offset_i + b0 + x_i'beta, weights w summing to one
+    and penalty factors m. The loss is (y - eta)^2 / 2 for gaussian, and minus the
+    log-likelihood for the others: log(1 + e^eta) - y eta for binomial, e^eta - y eta
+    for poisson; for cox the sum is minus the log partial likelihood over n. With
+    `rescale` a penalty is that of v_j beta_j, divided by v_j (see there). Coefficients
+    are reported on the scale of X. Every lambda reports how far it is from Fermat's
+    conditions over all features.
 
     Parameters
     ----------
@@ -71,9 +81,17 @@ def ncvpath(
         and column slices `X[:, a:b]` (h5py, zarr) is read by blocks of columns. A dask
         array in chunks of whole columns is used where its chunks are. Tables of polars
         and pyarrow are converted and bring their names.
-    y : array, Series, list or one-column frame, length n
-        Rows of X, y and weights are matched by position; a warning says so where their
-        pandas indexes differ.
+    y : array, Series, list or frame, length n
+        gaussian: numbers. binomial: two classes of any kind (numbers, truth values,
+        text, categories), of which the second in order is the event; proportions in
+        [0, 1]; or two columns of counts, failures and successes. poisson: numbers
+        >= 0. cox: columns time and status (1 for an event, 0 where it was not seen), or
+        start, stop and status, in this order or in a frame by these names; or a
+        structured array as scikit-survival has it. Rows of X, y, weights and offset are
+        matched by position; a warning says so where their pandas indexes differ.
+    family : {"gaussian", "binomial", "poisson", "cox"} or Family
+        What y is, given eta: the loss. One's own is an object of a class derived from
+        `ncvpath.Family`.
     penalty : {"MCP", "SCAD", "lasso", "logsum", "capped"}
         The penalty r, by name in any case; see `penalties()`.
     gamma : float, optional
@@ -83,19 +101,35 @@ def ncvpath(
     nlambda, lambda_min_ratio : int, float
         The automatic grid is log-equispaced from lambda_max down to
         `lambda_min_ratio * lambda_max` (default 0.001 if n > p, else 0.05). With
-        ratio 0 the last lambda is exactly 0: least squares, whose status says so where
-        it has many solutions.
+        ratio 0 the last lambda is exactly 0: no penalty, and the status says so where
+        least squares has many solutions. Other families end an automatic grid before
+        a model that explains 0.99 of the deviance: `stopped` says so.
     lambdas : float or sequence, optional
-        Your own values >= 0, in any order; they replace the automatic grid.
+        Your own values >= 0, in any order; they replace the automatic grid. A
+        saturated model ends them only where the penalty is flat (MCP, SCAD, capped)
+        and alpha is 1, as coefficients would grow without end.
     warm_up : bool
         Reach a first lambda below lambda_max by a hidden path from lambda_max.
     weights : array or Series, length n, optional
         Observation weights; only their ratios matter.
+    offset : array or Series, length n, optional
+        A known part of eta, such as the logarithm of an exposure. `predict` then needs
+        one, too.
     penalty_factor : array, or Series / dict by name, optional
         Multiplies lambda feature by feature: 0 = unpenalised, inf = never enters.
     intercept, standardize : bool
         Without intercept nothing is centred, and columns are scaled by their root
-        mean square.
+        mean square. cox has no intercept, and always centres.
+    rescale : bool, optional
+        ncvreg's adaptive rescaling, the default for all families but gaussian, where
+        the curvature of the loss is one and True an error. With v_j = sum_i w_i h_i
+        x_ij^2, h the curvature at the solution, the penalty of feature j is
+        r(v_j |beta_j|) / v_j plus v_j times its ridge part: gamma then means what it
+        means for gaussian. False: penalties as written above, and a fixed objective.
+    ties : {"breslow", "efron"}
+        cox: how events at the same time are counted.
+    strata : sequence, length n, optional
+        cox: a label per row. Each stratum has a baseline hazard of its own.
     working_set : {"fireworks", "maxvc", "full"}
         Who joins the working set: the features whose slab boundary is nearest to
         FireWorks' feasible vector; those whose slab the residual violates most; or
@@ -104,7 +138,8 @@ def ncvpath(
         How the problem on the working set is solved: by coordinate descent and Newton
         steps on its Gram matrix; by the paper's coordinate descent with residual
         updates; by proximal gradient steps. "mm-*" majorize the penalty by weighted
-        lassos, each solved by FireWorks with "bcd" or "gist".
+        lassos, each solved by FireWorks with "bcd" or "gist". Families other than
+        gaussian have "cd": proximal Newton steps, each such a problem.
     n_added, prune, inexact : int, bool, bool
         Features added per round (by default growing), whether features at zero may
         leave the set between rounds (with "cd" after the first round at a lambda, with
@@ -139,16 +174,25 @@ def ncvpath(
     >>> path = ncvpath(X, y, penalty="MCP", nlambda=50)
     >>> path.selected(which=20)
     ['sex', 'bmi', 'bp', 'tc', 'hdl', 'ltg']
+
+    >>> from ncvpath import load_heart
+    >>> X, y = load_heart()
+    >>> path = ncvpath(X, y, family="binomial")
+    >>> path.selected(lam=0.05)
+    ['tobacco', 'ldl', 'famhist', 'typea', 'age']
+    >>> path.predict(X.head(3), lam=0.05).round(2)
+    array([0.59, 0.45, 0.38])
     """
     settings = check_settings(
-        penalty=penalty, gamma=gamma, alpha=alpha, nlambda=nlambda,
-        lambda_min_ratio=lambda_min_ratio, lambdas=lambdas, warm_up=warm_up,
-        intercept=intercept, standardize=standardize, working_set=working_set,
-        solver=solver, n_added=n_added, prune=prune, inexact=inexact, tol=tol,
-        max_epochs=max_epochs, dfmax=dfmax, convex=convex, n_threads=n_threads,
-        progress=progress, record=record,
+        family=family, rescale=rescale, penalty=penalty, gamma=gamma, alpha=alpha,
+        nlambda=nlambda, lambda_min_ratio=lambda_min_ratio, lambdas=lambdas,
+        warm_up=warm_up, intercept=intercept, standardize=standardize,
+        working_set=working_set, solver=solver, n_added=n_added, prune=prune,
+        inexact=inexact, tol=tol, max_epochs=max_epochs, dfmax=dfmax, convex=convex,
+        n_threads=n_threads, progress=progress, record=record,
     )
-    data = check_data(X, y, weights, penalty_factor, settings.intercept, feature_names)
+    of_rows = OfRows(weights, offset, strata, ties)
+    data = check_data(X, y, of_rows, penalty_factor, settings, feature_names)
     with working(settings.n_threads) as threads, Bar(settings.progress) as bar, advised(
         "the work on the path", SMALLER
     ):
@@ -161,7 +205,7 @@ def ncvpath(
 def compute(data, settings, threads, bar, X, y):
     """The path of clean data; X and y are what the user gave, for reference."""
     design = make_design(
-        open_matrix(data.X, threads), data.weights, settings.intercept,
+        open_matrix(data.X, threads), data.weights, settings.centers,
         settings.standardize,
     )
     problem, state = pose(data, settings, design)
@@ -172,12 +216,13 @@ def compute(data, settings, threads, bar, X, y):
 
 
 def lambda_max(
-    X, y, *, alpha=1.0, weights=None, penalty_factor=None, intercept=True,
-    standardize=True,
+    X, y, *, family="gaussian", alpha=1.0, weights=None, offset=None,
+    penalty_factor=None, intercept=True, standardize=True, ties="breslow", strata=None,
 ) -> float:
     """The smallest lambda at which no penalised feature leaves zero.
 
-    It is the same for every penalty, and the first of `ncvpath`'s automatic lambdas.
+    It is the same for every penalty, with and without rescaling, and the first of
+    `ncvpath`'s automatic lambdas. Arguments are those of `ncvpath`.
 
     Examples
     --------
@@ -185,10 +230,16 @@ def lambda_max(
     >>> X, y = load_diabetes()
     >>> round(lambda_max(X, y), 3)
     45.16
+
+    >>> from ncvpath import load_veteran
+    >>> X, y = load_veteran()
+    >>> round(lambda_max(X, y, family="cox"), 3)
+    0.446
     """
     null = ncvpath(
-        X, y, penalty="lasso", alpha=alpha, nlambda=1, weights=weights,
-        penalty_factor=penalty_factor, intercept=intercept, standardize=standardize,
+        X, y, family=family, penalty="lasso", alpha=alpha, nlambda=1, weights=weights,
+        offset=offset, penalty_factor=penalty_factor, intercept=intercept,
+        standardize=standardize, ties=ties, strata=strata,
     )
     return float(null.lambdas[0])
 
@@ -212,16 +263,13 @@ def assemble(problem, state, data, settings, path, X, y):
     """The path on the user's scale, with everything a question may need."""
     from scipy.sparse import csc_array
 
-    design, family, L = problem.design, problem.family, path.lambdas.size
+    design, likelihood, L = problem.design, problem.likelihood, path.lambdas.size
     edge = convex_min(problem, state.gram.block, path) if settings.convex else None
     values, intercept = design.to_user_scale(
-        path.features, path.values, path.ends, problem.mean
+        path.features, path.values, path.ends, likelihood.mean + path.intercept
     )
-    loss = family.deviance(path.loss, design.n)
-    null_loss = family.deviance(
-        family.loss(problem.response, np.zeros((1, design.n)), design.weights)[0],
-        design.n,
-    )
+    loss = likelihood.deviance(path.loss)
+    null_loss = likelihood.deviance(problem.null_loss)
     names, rare = data.names, {
         "round_trips": design.round_trips is not None,
         "majorizations": settings.solver in MAJORIZING,
@@ -229,7 +277,7 @@ def assemble(problem, state, data, settings, path, X, y):
     alike = [(path, FROM_THE_PATH), (settings, FROM_THE_SETTINGS)]
     return NcvPath(
         **{name: getattr(source, name) for source, names in alike for name in names},
-        intercept=intercept if settings.intercept else np.zeros(L),
+        intercept=intercept if likelihood.intercept else np.zeros(L),
         beta=csc_array((values, path.features, path.ends), shape=(design.p, L)),
         penalty=settings.row.name,
         penalty_factor=data.penalty_factor,
@@ -242,14 +290,57 @@ def assemble(problem, state, data, settings, path, X, y):
         dev_ratio=1 - loss / null_loss,
         n_epochs=path.work["epochs"],
         convex_min=edge,
-        has_intercept=settings.intercept,
+        has_intercept=likelihood.intercept,
         settings={name: getattr(settings, name) for name in KEPT},
-        weights=data.weights if data.weighted else None,
         work={name: path.work[name] for name in path.work if rare.get(name, True)},
         rounds=assemble_trace(path.trace) if settings.record else None,
         X=X,
         y=y,
+        **of_the_response(data),
+        **of_the_family(problem, settings, data, path, -intercept),
     )
+
+
+def of_the_response(data):
+    """What a result keeps of the data beside X and y, as it was given."""
+    response, weights = data.response, data.weights
+    if response.trials is not None:
+        weights = weights / response.trials
+        weights = weights / weights.sum()
+    strata = None
+    if response.strata is not None:
+        strata = label_vector(response.strata_labels)[response.strata]
+    return dict(
+        weights=weights if data.weighted else None, offset=response.offset,
+        classes=response.classes, strata=strata, ties=response.ties,
+        trials=None if response.trials is None else response.total,
+    )
+
+
+def of_the_family(problem, settings, data, path, shift):
+    """What a result keeps of the family; `shift` is what centring took from eta."""
+    family, baseline = settings.family, None
+    if family.form == "survival":
+        blocks = linear_predictors(problem.design, path, data.response.offset)
+        baseline = make_baseline(data.response, data.weights, blocks, shift)
+    return dict(
+        family=family.name if FAMILIES.get(family.name) is family else family,
+        rescale=settings.rescale,
+        saturated=saturated_loglik(family, problem.likelihood),
+        baseline=baseline,
+    )
+
+
+def linear_predictors(design, path, offset):
+    """X beta on standardized columns, and the offset: blocks, a row for each lambda."""
+    used, place = np.unique(path.features, return_inverse=True)
+    beta = np.zeros((path.lambdas.size, used.size))
+    beta[np.repeat(np.arange(len(beta)), np.diff(path.ends)), place] = path.values
+    step = max(TOGETHER // design.n, 1)
+    for k in range(0, len(beta), step):
+        yield design.combine(used, beta[k : k + step]) + (
+            0.0 if offset is None else offset
+        )
 
 
 def assemble_trace(trace):

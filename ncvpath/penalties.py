@@ -28,6 +28,11 @@ class Row:
     concavity: Callable | None  # largest -r'' for convex_min; None: not defined
     tied_to_y: bool = False  # the shape is gamma sd(y), not gamma
 
+    @property
+    def is_flat(self):
+        """Whether large coefficients are not penalised any more."""
+        return self.slope(np.float64(1e6), 1.0, self.gamma or 1.0) == 0
+
     def __reduce__(self):
         return by_name, (self.name,)  # its functions do not travel between processes
 

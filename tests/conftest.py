@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import cache
 from pathlib import Path
 
 import matplotlib
@@ -33,6 +34,14 @@ def draw(n, p, seed=0, nonzero=4, noise=1.0):
     used = min(nonzero, p)
     y = 3 + X[:, :used] @ rng.choice([-2.0, -1.0, 1.0, 2.0], used)
     return X, y + noise * rng.standard_normal(n)
+
+
+@cache
+def compiled(helper):
+    """A helper as kernels call it: what Python calls is interpreted."""
+    from numba import njit
+
+    return njit(lambda *arguments: helper(*arguments))
 
 
 @pytest.fixture

@@ -359,21 +359,22 @@ MUTANTS = (
         "", f"{CV} -k training_rows",
     ),
     Mutant(
-        "the null error", "cv.py",
-        "center = data.weights[live] @ data.y[live] if path.has_intercept else 0.0",
-        "center = data.y.mean() if path.has_intercept else 0.0", ERRORS,
+        "the null error", "crossval/curves.py",
+        "settings.family.bind(response, data.weights, settings.intercept)",
+        "settings.family.bind(response, np.ones(len(data.y)) / len(data.y), True)",
+        ERRORS,
     ),
     Mutant(
-        "between folds, in cvse", "cv.py", "lengths(np.concatenate([within, between]))",
-        "lengths(within)", ERRORS,
+        "between folds, in cvse", "crossval/measures.py",
+        "lengths(np.concatenate([within, between]))", "lengths(within)", ERRORS,
     ),
     Mutant(
-        "the 1-SE rule", "cv.py", "best.cve[lowest] + best.cvse[lowest]",
-        "best.cve[lowest]", f"{CV} -k two_rules",
+        "the 1-SE rule", "cv.py", "error[lowest] + best.cvse[lowest]",
+        "error[lowest]", f"{CV} -k two_rules",
     ),
     Mutant(
         "BIC's log n", "results/criteria.py",
-        "return np.log(path.n) * parameters(path)", "return 2 * parameters(path)",
+        "return np.log(n) * parameters(path)", "return 2 * parameters(path)",
         f"{RESULTS} -k criteria",
     ),
     Mutant(

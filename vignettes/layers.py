@@ -118,12 +118,13 @@ def levels(graph):
 
 # Columns of the picture: parts stand in the middle, unless there is company.
 PLACES = {
-    "__init__": 1, "cv_results": -1, "datasets": 1, "penalties": 1, "version": -1,
+    "__init__": 1, "cv_results": -1, "datasets": 1, "families": 1, "penalties": 1,
+    "version": -1,
 }
 # Arrows that go around others, by the column in which they do.
 LANES = {
     ("__main__", "datasets"): 1.5, ("results", "version"): -1,
-    ("solver", "penalties"): 1, UPWARDS: -0.5,
+    ("solver", "penalties"): 1, ("inputs", "families"): 1.5, UPWARDS: -0.5,
 }
 HALF = 0.44  # the width of a box, and its height
 TALL = 0.39

@@ -13,13 +13,16 @@ def as_python(file, options, roles, study, arguments):
         lines.append(f"data = data.drop(columns={list(roles.drop)!r})")
     if study.omitted:
         lines.append("data = data.dropna()")
-    lines.append(f"y = data.pop({roles.response!r})")
+    if roles.time is None:
+        lines.append(f"y = data.pop({roles.response!r})")
+    else:
+        pair = [roles.time, roles.status]
+        lines.append(f"y = data[{pair!r}].to_numpy()")
+        lines.append(f"data = data.drop(columns={pair!r})")
     given = dict(arguments)
-    for role in ("weights", "groups"):
-        column = getattr(roles, role)
-        if column is not None:
-            lines.append(f"{role} = data.pop({column!r})")
-            given[role] = Name(role)
+    for role in study.of_rows:
+        lines.append(f"{role} = data.pop({getattr(roles, role)!r})")
+        given[role] = Name(role)
     lines += encoding(study.encoded)
     result = "cv" if cross_validated else "path"
     lines += called(f"{result} = {name}", {"": Name("data, y"), **given})

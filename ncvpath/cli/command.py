@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..cv import cv_ncvpath
+from ..families import FAMILIES
 from ..path import ConvergenceWarning, ncvpath
 from ..penalties import PENALTIES, ROWS
 from .as_python import as_python
@@ -26,6 +27,8 @@ examples:
   {PROGRAM} fit data.csv --response y --penalty SCAD --gamma 4 --drop id --out scad
   {PROGRAM} fit survey.tsv --response income --weights w --encode --omit-missing
   {PROGRAM} fit genes.parquet --response bmi --unpenalized age --cv 10 --plot pdf
+  {PROGRAM} fit heart.csv --response chd --family binomial --cv 10
+  {PROGRAM} fit trial.csv --time days --status died --family cox --strata centre
 
 Written into the folder: report.html (open this first), coefficients.csv (one row per
 feature, one column per lambda), selected.csv (the chosen models), path.csv (one row per
@@ -50,9 +53,10 @@ def fit_parser():
     parser = Parser(
         prog=f"{PROGRAM} fit", epilog=EXAMPLES, allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="%(prog)s FILE --response COLUMN [options]",
-        description="Fit a sparse linear regression to a data file, along a whole path "
-        "of lambdas.\nEvery column without another use is a feature.",
+        usage="%(prog)s FILE --response COLUMN [options]\n       %(prog)s FILE --time "
+        "COLUMN --status COLUMN --family cox [options]",
+        description="Fit a sparse regression to a data file, along a whole path of "
+        "lambdas.\nEvery column without another use is a feature.",
     )
     parser.add_argument(
         "file", type=Path, metavar="FILE",
@@ -68,8 +72,14 @@ def fit_parser():
 def data_options(group):
     """Which columns and rows are used."""
     add = group.add_argument
-    add("--response", required=True, metavar="COLUMN", help="what is to be explained")
+    add("--response", metavar="COLUMN", help="what is to be explained")
+    add("--time", metavar="COLUMN", help="with --family cox: time of event or end")
+    add("--status", metavar="COLUMN",
+        help="with --family cox: 1 where the event happened then, else 0")
     add("--weights", metavar="COLUMN", help="observation weights")
+    add("--offset", metavar="COLUMN", help="a known part of the linear predictor")
+    add("--strata", metavar="COLUMN",
+        help="with --family cox: rows with the same value share a baseline")
     add("--drop", action="append", default=[], metavar="COLUMN",
         help="leave this column out; may be repeated")
     add("--encode", action="store_true",
@@ -81,6 +91,11 @@ def data_options(group):
 def model_options(group):
     """What is fitted."""
     add = group.add_argument
+    add("--family", type=str.lower, choices=tuple(FAMILIES), default="gaussian",
+        help="what the response is: numbers, two classes, counts or survival "
+        "(default: %(default)s)")
+    add("--ties", choices=("breslow", "efron"),
+        help="with --family cox: events at the same time (default: breslow)")
     add("--penalty", type=penalty_name, default="MCP", metavar="NAME",
         help=f"{NAMES} (default: %(default)s)")
     add("--gamma", type=float, help="concavity of the penalty; each has a default")
@@ -168,6 +183,7 @@ def fit_command(arguments):
         for name in ("seed", "groups"):
             if getattr(options, name) is not None:
                 parser.error(f"--{name} is for cross-validation; add --cv K")
+    check_outcome(parser, options)
     try:
         refuse_source(options.out, expected_files(options), options.file)
         with delivery(options.out, expected_files(options)) as folder:
@@ -178,6 +194,22 @@ def fit_command(arguments):
         parser.exit(2, f"{parser.prog}: {message}\n")
     tell(run, options.out, expected_files(options))
     return 1 if run.unconverged() else 0
+
+
+def check_outcome(parser, options):
+    """Survival has two columns of its own, and any other response has one."""
+    own, others = ("response",), ("time", "status", "strata", "ties")
+    if FAMILIES[options.family].form == "survival":
+        own, others = ("time", "status"), ("response",)
+    outcome = " and ".join(f"--{name}" for name in own)
+    for name in others:
+        if getattr(options, name) is not None:
+            parser.error(
+                f"--{name} is not for --family {options.family}, whose outcome is "
+                f"{outcome}"
+            )
+    if any(getattr(options, name) is None for name in own):
+        parser.error(f"{outcome} must be given with --family {options.family}")
 
 
 def expected_files(options):
@@ -191,21 +223,21 @@ def expected_files(options):
 def fitted(options, command):
     """Read, fit, and keep what there is to tell."""
     reading = dict(sep=options.sep, decimal=options.decimal, charset=options.charset)
-    roles = Roles(
-        options.response, options.weights, options.groups, tuple(options.drop)
-    )
+    own = {name: getattr(options, name) for name in Roles._fields}
+    roles = Roles(**own | {"drop": tuple(options.drop)})
     table = read_table(options.file, **reading)
-    study = make_study(table, roles, options.encode, options.omit_missing)
+    classes = FAMILIES[options.family].form == "class"
+    study = make_study(table, roles, options.encode, options.omit_missing, classes)
     arguments = fit_arguments(options, study)
     code = as_python(options.file, reading, roles, study, arguments)
     shown = sys.stderr.isatty()
-    data = dict(X=study.X, y=study.y, weights=study.weights, progress=shown)
+    data = dict(X=study.X, y=study.y, progress=shown, **study.of_rows)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if options.cv is None:
             path, cv = ncvpath(**data, **arguments), None
         else:
-            cv = cv_ncvpath(**data, **arguments, groups=study.groups)
+            cv = cv_ncvpath(**data, **arguments)
             path = cv.fit
     remarks = [
         str(warning.message) for warning in caught
@@ -221,10 +253,12 @@ def fit_arguments(options, study):
     given = {
         name: getattr(options, name)
         for name in (
-            "penalty", "gamma", "alpha", "nlambda", "lambda_min_ratio", "dfmax",
-            "intercept", "standardize", "tol", "max_epochs",
+            "ties", "penalty", "gamma", "alpha", "nlambda", "lambda_min_ratio",
+            "dfmax", "intercept", "standardize", "tol", "max_epochs",
         )
     }
+    if options.family != "gaussian":
+        given = {"family": options.family} | given
     if options.unpenalized:
         given["penalty_factor"] = free_features(options.unpenalized, study)
     if options.cv is not None:

@@ -23,26 +23,34 @@ BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 class Roles(NamedTuple):
     """Which column is what; the others are features."""
 
-    response: str
+    response: str | None = None
+    time: str | None = None  # of survival, instead of a response
+    status: str | None = None
     weights: str | None = None
+    offset: str | None = None
+    strata: str | None = None
     groups: str | None = None
     drop: tuple[str, ...] = ()
 
     def named(self):
         """(option, column) of each column that is no feature."""
-        own = zip(("--response", "--weights", "--groups"), self)
-        return [(option, name) for option, name in own if name is not None] + [
+        own = zip(self._fields, self[:-1])
+        return [(f"--{option}", name) for option, name in own if name is not None] + [
             ("--drop", name) for name in self.drop
         ]
+
+    @property
+    def outcome(self):
+        """The column that tells what is explained."""
+        return self.response if self.time is None else self.time
 
 
 class Study(NamedTuple):
     """The data of a fit, and what was done to a table to get them."""
 
     X: "pd.DataFrame"
-    y: "pd.Series"
-    weights: "pd.Series | None"
-    groups: "pd.Series | None"
+    y: "pd.Series | pd.DataFrame"
+    of_rows: dict[str, "pd.Series"]  # weights, offset, strata, groups, as far as given
     omitted: int  # rows with missing values
     encoded: dict[str, int]  # text columns and their number of levels
 
@@ -160,8 +168,16 @@ def check_unique(file, names):
 # ---- columns -----------------------------------------------------------------------
 
 
-def make_study(table, roles, encode=False, omit_missing=False):
-    """Response, weights, groups and features of a table."""
+# Columns that must be numbers, and those that belong to rows beside X and y.
+NUMBERS = ("response", "time", "status", "weights", "offset")
+OF_ROWS = ("weights", "offset", "strata", "groups")
+
+
+def make_study(table, roles, encode=False, omit_missing=False, classes=False):
+    """Response, what belongs to rows, and features of a table.
+
+    Two `classes` may be words; any other response is numbers.
+    """
     check_roles(list(table.columns), roles)
     table = table.drop(columns=list(roles.drop))
     rows = len(table)
@@ -175,17 +191,24 @@ def make_study(table, roles, encode=False, omit_missing=False):
             + (f" of {rows} without missing values" if omit_missing else "")
         )
     used = [name for _, name in roles.named() if name not in roles.drop]
-    y, weights, groups = (table.get(name) for name in roles[:3])
-    for option, column in (("--response", y), ("--weights", weights)):
-        if column is not None and not is_numeric(column):
+    for role in NUMBERS[1:] if classes else NUMBERS:
+        name = getattr(roles, role)
+        if name is not None and not is_numeric(table[name]):
             raise ValueError(
-                f"{option} must be a column of numbers; {column.name!r} has "
-                f"{example(column)}"
+                f"--{role} must be a column of numbers; {name!r} has "
+                f"{example(table[name])}"
             )
+    y = table[roles.outcome]
+    if roles.time is not None:
+        y = table[[roles.time, roles.status]].set_axis(["time", "status"], axis=1)
+    of_rows = {
+        role: table[getattr(roles, role)] for role in OF_ROWS
+        if getattr(roles, role) is not None
+    }
     X, encoded = encode_text(table.drop(columns=used), encode)
     if X.shape[1] == 0:
         raise ValueError("no column is left as a feature")
-    return Study(X, y, weights, groups, rows - len(table), encoded)
+    return Study(X, y, of_rows, rows - len(table), encoded)
 
 
 def check_roles(columns, roles):

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ..results import CvNcvPath, NcvPath
-from ..results.printing import counted, drawn, inline, some, unconverged
+from ..results.printing import MODELS, counted, drawn, inline, some, unconverged
 from ..runtime.loading import package
 from .data_files import Roles, Study
 from .delivery import manifest
@@ -71,8 +71,10 @@ class Run:
         """Size and response."""
         words = (
             f"{self.path.n} rows, {counted(self.path.p, 'feature')}, "
-            f"response {self.roles.response}"
+            f"response {self.roles.outcome}"
         )
+        if self.path.family != "gaussian":
+            words += f", {MODELS[self.path.family]} regression"
         if self.study.omitted:
             left_out = counted(self.study.omitted, "row")
             words += f"; {left_out} with missing values left out"
@@ -105,7 +107,7 @@ class Run:
             columns=list(positions),
         )
         table["sd"] = [np.nan, *spread[order]]
-        return table
+        return table.iloc[1:] if self.path.family == "cox" else table
 
     def unconverged(self):
         """Which lambdas did not converge, in words, or None."""
@@ -123,7 +125,7 @@ class Run:
 
 def as_html(run, pictures, files):
     """The report; `pictures` are PNG by name, `files` all that was written."""
-    title = f"Sparse regression of {run.roles.response}"
+    title = f"Sparse regression of {run.roles.outcome}"
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="quiet">{escape(run.file.name)}: {escape(run.header())}</p>',
@@ -161,11 +163,12 @@ def lead(run):
     path, p = run.path, run.path.p
     if run.cv is None:
         k = run.choices()["bic"]
+        spread = "variance" if path.family == "gaussian" else "deviance"
         return (
             f"The {path.penalty} model with the best BIC, at "
             f"lambda = {path.lambdas[k]:.4g}, "
             f"uses {path.df[k]} of {counted(p, 'feature')} and explains "
-            f"{path.dev_ratio[k]:.1%} of the variance of the rows it was fitted to."
+            f"{path.dev_ratio[k]:.1%} of the {spread} of the rows it was fitted to."
         )
     rules = {"min": "smallest", "1se": "within one standard error of that"}
     told = []
@@ -183,11 +186,10 @@ def lead(run):
 
 def cv_caption(run):
     """What the picture of errors shows."""
-    what = {"mse": "squared", "mae": "absolute"}[run.cv.measure]
     return (
-        f"Mean {what} error of predictions for held-out rows, with one standard error. "
-        "Dashed: the smallest error (min), and the largest lambda within one standard "
-        "error of it (1se)."
+        f"{run.cv.words.title} of predictions for held-out rows, with one standard "
+        "error. Dashed: the smallest error (min), and the largest lambda within one "
+        "standard error of it (1se)."
     )
 
 
@@ -289,16 +291,19 @@ def facts(run):
         ("rows", f"{path.n}" + (
             f" ({study.omitted} with missing values left out)" if study.omitted else ""
         )),
-        ("response", f"{roles.response}, mean {study.y.mean():.4g}, standard deviation "
-         f"{study.y.std():.4g}"),
+        ("response", f"{roles.outcome}, {outcome(run)}"),
+        ("family", "" if path.family == "gaussian" else path.family),
         ("features", str(path.p)),
         ("columns left out", some(roles.drop, MOST_NAMES)),
         ("encoded", some(encoded, MOST_NAMES)),
         ("weights", roles.weights),
+        ("offset", roles.offset),
+        ("strata", roles.strata),
+        ("ties", path.ties if path.family == "cox" else ""),
         ("groups kept together", roles.groups),
         ("model", ", ".join(fitted)),
         ("unpenalised", some(free, MOST_NAMES)),
-        ("intercept", "" if path.has_intercept else "none"),
+        ("intercept", "" if path.has_intercept or path.family == "cox" else "none"),
         ("standardized", "" if path.settings["standardize"] else "no"),
     ]
     cells = "".join(
@@ -306,6 +311,18 @@ def facts(run):
         for name, value in rows if value
     )
     return f"<table><tbody>{cells}</tbody></table>"
+
+
+def outcome(run):
+    """The response in a few figures."""
+    y, path = run.study.y, run.path
+    if path.family == "cox":
+        events = counted(int(y["status"].sum()), "event")
+        low, high = y["time"].min(), y["time"].max()
+        return f"{events} ({run.roles.status}), times {low:g} to {high:g}"
+    if path.classes is not None:
+        return " and ".join(f"{(y == name).sum()} rows {name}" for name in path.classes)
+    return f"mean {y.mean():.4g}, standard deviation {y.std():.4g}"
 
 
 def footer(run, files):

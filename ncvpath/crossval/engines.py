@@ -95,7 +95,7 @@ def run_all(jobs, n_threads, cancelled):
 
 def prepared(matrix, data, settings):
     """The design of all rows, and what folds derive theirs from."""
-    figures = matrix.measure(data.weights, settings.intercept)
+    figures = matrix.measure(data.weights, settings.centers)
     design = standardized(matrix, data.weights, settings.standardize, *figures)
     return design, *all_rows(design, figures, settings)
 

@@ -15,22 +15,25 @@ from ..path import choose_lambdas
 from ..solver.follow import follow
 from ..solver.gram import GramCache
 from ..solver.problem import pose
+from .measures import Judged
 
 # The share of a column's square from which on products are derived, not computed.
 THIN = 0.01
-MEASURES = {"mse": np.square, "mae": np.abs}
 
 
 class FoldFit(NamedTuple):
     """What cross-validation keeps of a fold, at the L lambdas it reached."""
 
-    weight: float  # of the rows held out
-    error: np.ndarray  # L, their mean error
-    spread: np.ndarray  # L, root of the weighted sum of squares about it
+    judged: list[Judged]  # by the measures that judge folds
     converged: np.ndarray  # L, bool
     stopped: str | None  # why the last lambdas were not reached
     statuses: set[str]  # how the work ended where it missed tol, in words
-    predictions: np.ndarray | None  # rows held out x L, if they are to be kept
+    predictions: np.ndarray | None  # rows held out x L, if they are needed
+    center: np.ndarray | float  # L, what centres them where there is no intercept
+
+    def centred(self, some):
+        """Linear predictors (L x rows) of some held-out rows, as they are judged."""
+        return (self.predictions[some] + self.center).T
 
 
 class AllRows(NamedTuple):
@@ -43,10 +46,17 @@ class AllRows(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """How predictions are judged, and whether they are kept."""
+    """How linear predictors are judged, and whether they are kept."""
 
-    measure: str
+    measure: object  # measures.py
+    also: object | None  # another one, of which the mean is told
     keep: bool
+
+    @property
+    def by_fold(self):
+        """The measures that judge each fold by itself."""
+        both = (self.measure, self.also)
+        return [each for each in both if each is not None and each.by_fold]
 
 
 def fit_fold(data, settings, train, test, judge, matrix, tick, total):
@@ -63,39 +73,26 @@ def fit_fold(data, settings, train, test, judge, matrix, tick, total):
     del products
     path = follow(problem, state, *choose_lambdas(problem, settings), settings, tick)
     del state  # most of the memory
-    predictions = predicted(test, problem, path, settings.intercept)
-    counted = data.weights[test] > 0  # others may be anything
-    weights, errors = data.weights[test][counted], predictions[counted]
-    np.subtract(data.y[test][counted, None], errors, out=errors)
-    sum_of_weights = weights.sum()
-    with np.errstate(over="ignore", invalid="ignore"):  # it ends the curve (cv.py)
-        MEASURES[judge.measure](errors, out=errors)
-        mean = weights @ errors / (sum_of_weights or 1.0)
-        errors -= mean
-        errors *= np.sqrt(weights)[:, None]
-        spread = lengths(errors)
-    return FoldFit(
-        sum_of_weights, mean, spread, path.converged, path.stopped,
-        {path.status[k] for k in np.flatnonzero(~path.converged)},
-        predictions if judge.keep else None,
+    predictions, center = predicted(test, problem, path, data.response.offset)
+    fit = FoldFit(
+        [], path.converged, path.stopped,
+        {path.status[k] for k in np.flatnonzero(~path.converged)}, predictions, center,
     )
-
-
-def lengths(columns):
-    """The root of each column's sum of squares, which need not be a number itself.
-
-    Overwrites the columns.
-    """
-    largest = np.abs(columns).max(axis=0, initial=0.0)
-    columns /= np.where(largest > 0, largest, 1.0)
-    return largest * np.sqrt(np.square(columns, out=columns).sum(axis=0))
+    counted = data.weights[test] > 0  # others may be anything
+    eta = fit.centred(counted) if judge.by_fold else None
+    for measure in judge.by_fold:
+        fit.judged.append(
+            measure.judge(data.response, data.weights, test[counted], eta)
+        )
+    needed = judge.keep or not judge.measure.by_fold
+    return fit if needed else fit._replace(predictions=None)
 
 
 def fold_design(data, settings, train, rows, matrix, total):
     """The design of the training rows."""
     weights = np.where(train, data.weights, 0.0)
     weights /= weights.sum()
-    figures = matrix.measure_without(rows, total, weights, settings.intercept)
+    figures = matrix.measure_without(rows, total, weights, settings.centers)
     return standardized(matrix, weights, settings.standardize, *figures)
 
 
@@ -141,13 +138,22 @@ def all_rows(design, figures, settings):
     return AllRows(design.weights, center, scale, standard), products
 
 
-def predicted(rows, problem, path, intercept):
-    """Predictions for some rows of X, rows x lambdas."""
+def predicted(rows, problem, path, offset):
+    """Linear predictors of some rows of X, rows x lambdas, and what centres them.
+
+    A family without intercept has X beta, whose mean over the training rows is taken
+    away before predictors of different folds are compared.
+    """
     used, place = np.unique(path.features, return_inverse=True)
     values, constant = problem.design.to_user_scale(
-        path.features, path.values, path.ends, problem.mean
+        path.features, path.values, path.ends,
+        problem.likelihood.mean + path.intercept,
     )
     beta = np.zeros((used.size, path.lambdas.size))
     beta[place, np.repeat(np.arange(path.lambdas.size), np.diff(path.ends))] = values
     fitted = problem.design.matrix.predict(rows, used, beta)
-    return fitted + (constant if intercept else 0.0)
+    if offset is not None:
+        fitted += offset[rows, None]
+    if problem.likelihood.family.has_intercept:
+        return fitted + constant, 0.0
+    return fitted, constant

@@ -5,8 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..inputs.checks import count, entries, finite, one_per_row, real_array
+from ..inputs.checks import count, dimensions, entries, finite, one_per_row, real_array
+from ..inputs.labels import label_codes
 from ..inputs.settings import check_random_state
+from ..inputs.survival import looks_like_survival, survival_times
 from ..runtime.messages import brief
 
 KINDS_OF_FOLDS = (
@@ -22,7 +24,9 @@ class Splits(NamedTuple):
     test: list[np.ndarray]  # K sorted arrays of row numbers
 
 
-def assign_folds(n, nfolds=10, random_state=None, groups=None) -> np.ndarray:
+def assign_folds(
+    n, nfolds=10, random_state=None, groups=None, y=None
+) -> np.ndarray:
     """Deal rows out to folds at random.
 
     Parameters
@@ -37,12 +41,18 @@ def assign_folds(n, nfolds=10, random_state=None, groups=None) -> np.ndarray:
         Rows of the same group share a fold. The largest groups are dealt out first,
         each to the fold with the fewest rows so far; groups of equal size come in
         random order.
+    y : array-like of length n, optional
+        The response: every fold gets its share of each of two classes, or of events if
+        y is survival data (status in the last column, or in the boolean field of a
+        structured array). Any other y changes nothing. With groups, those with events
+        (or rows of the second class) are dealt out first, each to the fold with the
+        fewest of these.
 
     Returns
     -------
     labels : ndarray
         The fold of each row, 0 to nfolds - 1. No fold is empty; without groups, fold
-        sizes differ by one at most.
+        sizes differ by one at most, and so do the rows of a class.
 
     Examples
     --------
@@ -53,6 +63,9 @@ def assign_folds(n, nfolds=10, random_state=None, groups=None) -> np.ndarray:
     array([4, 4, 3])
     >>> assign_folds(6, nfolds=2, groups=["a", "a", "a", "b", "b", "c"])
     array([0, 0, 0, 1, 1, 1])
+    >>> y = np.repeat(["well", "ill"], [18, 3])
+    >>> np.bincount(assign_folds(21, nfolds=3, y=y)[y == "ill"])
+    array([1, 1, 1])
     """
     n, nfolds = count("n", n, 1), count("nfolds", nfolds, 2)
     rng = check_random_state(random_state)
@@ -60,31 +73,65 @@ def assign_folds(n, nfolds=10, random_state=None, groups=None) -> np.ndarray:
         raise ValueError(
             f"nfolds must be at most the number of rows, n={n}; got nfolds={nfolds}"
         )
+    events = None if y is None else _events(y, n)
     if groups is None:
-        return rng.permutation(np.arange(n) % nfolds)
+        return _deal_rows(n, nfolds, rng, events)
     names, codes = _number_groups(groups, n)
     if len(names) < nfolds:
         raise ValueError(
             f"groups must be at least as many as folds, nfolds={nfolds}; got "
             f"{len(names)} distinct group(s)"
         )
-    return _deal(np.bincount(codes), nfolds, rng)[codes]
+    sizes = np.bincount(codes)
+    of_events = codes[:0] if events is None else codes[events]
+    in_groups = np.bincount(of_events, minlength=sizes.size)
+    return _deal_groups(sizes, in_groups, nfolds, rng)[codes]
 
 
-def _deal(sizes, nfolds, rng):
+def _events(y, n):
+    """Which rows have the event, or are of the second of two classes; else None."""
+    if looks_like_survival(y):
+        status = survival_times(y, n)[2]
+        return status > 0 if 0 < status.sum() < n else None
+    if dimensions("y", y) == 2 and np.shape(y)[1] > 1:
+        one_per_row("y", "row per row", len(y), n)
+        return None  # counts of both classes
+    codes, labels = label_codes("y", y, n)
+    return codes == 1 if len(labels) == 2 else None
+
+
+def _deal_rows(n, nfolds, rng, events):
+    """Folds in turn, in random order; class by class, where one leaves off."""
+    turns = np.arange(n) % nfolds
+    if events is None:
+        return rng.permutation(turns)
+    labels, first = np.empty(n, dtype=np.int64), np.count_nonzero(events)
+    labels[events] = rng.permutation(turns[:first])
+    labels[~events] = rng.permutation(turns[first:])
+    return labels
+
+
+def _deal_groups(sizes, events, nfolds, rng):
     """A fold for each group, none empty as long as there are groups enough."""
     shuffled = rng.permutation(sizes.size)
-    largest_first = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
+    order = shuffled[np.lexsort((-sizes[shuffled], -events[shuffled]))]
     fold = np.empty(sizes.size, dtype=np.int64)
-    rows_so_far = [(0, k) for k in range(nfolds)]  # a heap from the start
-    for group in largest_first:
-        rows, k = rows_so_far[0]
+    so_far = [(0, 0, k) for k in range(nfolds)]  # a heap: events, rows, fold
+    for group in order[events[order] > 0]:
+        had, rows, k = so_far[0]
         fold[group] = k
-        heapq.heapreplace(rows_so_far, (rows + int(sizes[group]), k))
+        added = had + int(events[group]), rows + int(sizes[group]), k
+        heapq.heapreplace(so_far, added)
+    by_rows = [(rows, k) for _, rows, k in so_far]
+    heapq.heapify(by_rows)
+    for group in order[events[order] == 0]:
+        rows, k = by_rows[0]
+        fold[group] = k
+        heapq.heapreplace(by_rows, (rows + int(sizes[group]), k))
     return fold
 
 
-def read_folds(folds, nfolds, groups, random_state, X, y) -> Splits:
+def read_folds(folds, nfolds, groups, random_state, X, y, events=None) -> Splits:
     """Splits of the rows of X and y, from whatever describes them.
 
     Parameters
@@ -101,10 +148,12 @@ def read_folds(folds, nfolds, groups, random_state, X, y) -> Splits:
         No group may be in train and test of the same fold; a splitter receives them.
     X, y
         n rows each; only a splitter looks at more than their number.
+    events : array of length n or None
+        Whose share every fold should have that is drawn here.
     """
     n = len(y)
     if folds is None:
-        return _split_by_label(assign_folds(n, nfolds, random_state, groups))
+        return _split_by_label(assign_folds(n, nfolds, random_state, groups, events))
     # Text can be split too, and a class is not yet a splitter.
     can_split = callable(getattr(folds, "split", None))
     if can_split and not isinstance(folds, (str, bytes, type)):

@@ -2,45 +2,86 @@
 
 import numpy as np
 
-from ..matrices.least_squares import least_squares
+from .family import Family
+from .likelihood import Likelihood
 
 
-class Gaussian:
+class Gaussian(Family):
     """A normal response: loss(y, eta) = (y - eta)^2 / 2.
 
-    eta = X beta on standardized columns; the intercept is solved in closed form by
-    centring y, so that `response` is y minus its mean where there is one.
+    The offset is a part of y that is known, and taken away from it.
     """
 
     name = "gaussian"
+    response = "numbers"
     # The loss is its own quadratic model, everywhere: one Gram matrix serves the path.
     is_quadratic = True
 
-    def center(self, y, weights, intercept):
-        """The response, zero in rows that do not count, and what was taken away."""
-        counted = weights > 0
-        response, mean = np.where(counted, y, 0.0), 0.0
-        for _ in range(2 if intercept else 0):  # the second for its rounding
-            rest = weights @ response
-            response, mean = np.where(counted, response - rest, 0.0), mean + rest
-        return response, mean
-
-    def residual(self, response, eta):
+    def residual(self, y, eta):
         """The score residual: minus the derivative of the loss."""
-        return response - eta
+        return y - eta
 
-    def loss(self, response, eta, weights):
+    def loss(self, y, eta):
+        """Half the squares."""
+        return 0.5 * (y - eta) ** 2
+
+    def curvature(self, y, eta):
+        """One."""
+        return np.ones(np.broadcast_shapes(np.shape(y), np.shape(eta)))
+
+    def mean(self, eta):
+        """The linear predictor itself."""
+        return eta
+
+    def null_link(self, mean_y):
+        """The mean."""
+        return mean_y
+
+    def loglik(self, y, eta, weights):
+        """The log-likelihood at its best variance."""
+        n, counted = weights.sum(), weights > 0
+        squares = 2 * self.loss(y[counted], eta[..., counted]) @ weights[counted]
+        with np.errstate(divide="ignore"):  # a perfect fit has no largest likelihood
+            return -0.5 * n * (np.log(2 * np.pi * squares / n) + 1)
+
+    @property
+    def measures(self):
+        """Squares, and distances."""
+        return {"mse": self.squared_error, "mae": self.absolute_error}
+
+    def bind(self, response, weights, intercept):
+        """The likelihood of one fit."""
+        return CentredResponse(self, response, weights, intercept)
+
+
+class CentredResponse(Likelihood):
+    """Least squares of y minus its mean: eta = X beta on standardized columns, and the
+    intercept is solved in closed form."""
+
+    is_quadratic = True
+
+    def __init__(self, family, response, weights, intercept):
+        self.family, self.weights, self.total = family, weights, response.total
+        self.intercept, self.saturated = intercept, 0.0
+        known = 0.0 if response.offset is None else response.offset
+        counted = weights > 0
+        self.y, self.mean = np.where(counted, response.y - known, 0.0), 0.0
+        for _ in range(2 if intercept else 0):  # the second for its rounding
+            rest = weights @ self.y
+            self.y, self.mean = np.where(counted, self.y - rest, 0.0), self.mean + rest
+
+    def loss(self, eta):
         """The weighted mean of the loss, for each row of eta."""
-        return 0.5 * ((response - eta) ** 2 @ weights)
+        return 0.5 * ((self.y - eta) ** 2 @ self.weights)
 
-    def spread(self, response, weights):
+    def residual(self, eta):
+        """What is left of the response."""
+        return self.y - eta
+
+    def spread(self):
         """The scale of the response, to which log-sum's theta is tied: sd(y)."""
-        return np.sqrt(weights @ response**2)
+        return np.sqrt(self.weights @ self.y**2)
 
-    def deviance(self, loss, n):
-        """Twice the loss, over n observations: the residual sum of squares."""
-        return 2 * n * loss
-
-    def null_coefficients(self, design, response, features):
-        """Those of unpenalised features alone: least squares."""
-        return least_squares(design, response, features)[0]
+    def null_intercept(self, eta=0.0):
+        """Centred away."""
+        return 0.0

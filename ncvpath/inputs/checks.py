@@ -90,6 +90,14 @@ def one_of(name, value, choices):
     return value
 
 
+def dimensions(name, x):
+    """How many dimensions an array of it would have."""
+    try:
+        return np.ndim(x)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array; {error}") from None
+
+
 def one_or_more(name, values, kinds, rule):
     """A vector of numbers of some kinds, and whether it was a single number."""
     try:

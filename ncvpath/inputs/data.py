@@ -2,9 +2,11 @@
 names argument, rule and value. Nothing behind the door checks them again."""
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..families.response import Response
 from ..matrices.columns import Columns
 from ..matrices.distributed import DaskColumns
 from ..matrices.sparse import SparseColumns
@@ -12,6 +14,7 @@ from ..runtime.memory import advised
 from ..runtime.messages import brief, warn_user
 from .checks import entries, finite, matrix, number, one_per_row, vector
 from .frames import chosen_columns, column_names, index_of, is_series
+from .response import check_response
 from .sparse import completed
 
 # What helps where there is no memory for X in the form the kernels read.
@@ -21,39 +24,52 @@ KEPT_AS_IT_IS = (
 )
 
 
+class OfRows(NamedTuple):
+    """What else users may give for each row of X, as they gave it."""
+
+    weights: Any = None
+    offset: Any = None
+    strata: Any = None
+    ties: str = "breslow"
+
+
 @dataclass(frozen=True)
 class Data:
     """X and y as the fit needs them."""
 
     X: np.ndarray | SparseColumns | Columns | DaskColumns  # n x p, the user's if it can
-    y: np.ndarray  # n, float64
-    weights: np.ndarray  # n, sum 1
+    response: Response
+    weights: np.ndarray  # n, sum 1; of trials, where y counts them
     weighted: bool  # whether they were given
     penalty_factor: np.ndarray  # p
     names: tuple[str, ...]
 
+    @property
+    def y(self):
+        """The response as numbers."""
+        return self.response.y
 
-def check_data(X, y, weights, penalty_factor, intercept, feature_names=None):
+
+def check_data(X, y, of_rows, penalty_factor, settings, feature_names=None):
     """Clean data; the user's arrays are never written to."""
+    weights, *of_response = of_rows
     names, weighted = column_names(X), weights is not None
-    given = dict(X=X, y=y, weights=weights)
+    given = dict(X=X, y=y, weights=weights, offset=of_rows.offset)
     with advised("X as the fit needs it", KEPT_AS_IT_IS):
         X = matrix("X", X)
     n, p = X.shape
-    y = check_response(y, n)
     weights = _weights(weights, n)
+    response = check_response(settings.family, y, *of_response, n, weights)
+    weights = response.weighted(weights)
     if isinstance(X, SparseColumns):
         X = completed(X, weights > 0)
-    if intercept and np.ptp(y[weights > 0]) == 0:
-        raise ValueError(
-            "y must vary when intercept=True; got the constant "
-            f"y={y[weights > 0][0]:g}"
-        )
+    if settings.intercept and settings.family.has_intercept:
+        check_varies(response.y[weights > 0])
     compare_indexes(**given)
     named = names is not None or feature_names is not None
     names = _feature_names(feature_names, names, p)
     factor = _factors(penalty_factor, names, named)
-    return Data(X, y, weights, weighted, factor, names)
+    return Data(X, response, weights, weighted, factor, names)
 
 
 def compare_indexes(**given):
@@ -68,13 +84,12 @@ def compare_indexes(**given):
             )
 
 
-def check_response(y, n):
-    """A finite real vector of length n."""
-    y = vector("y", y)
-    if y.size != n:
-        raise ValueError(f"y must have one value per row of X; got {y.size} for {n}")
-    finite("y", y)
-    return y
+def check_varies(y):
+    """An intercept needs something to differ from."""
+    if np.ptp(y) == 0:
+        raise ValueError(
+            f"y must vary when intercept=True; got the constant y={y[0]:g}"
+        )
 
 
 def match_columns(X, names):

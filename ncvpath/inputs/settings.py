@@ -6,6 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from ..families import FAMILIES
+from ..families.family import Family
 from ..penalties import PENALTIES, ROWS, Row
 from ..runtime.messages import brief
 from ..runtime.threads import available_cores
@@ -13,6 +15,7 @@ from ..solver.inner import INNER
 from ..solver.mm import MAJORIZING
 from ..solver.working_set import RULES
 from .checks import count, finite, flag, number, one_of, real_array
+from .response import check_family
 
 SOLVERS = (*INNER, *MAJORIZING)
 
@@ -21,6 +24,8 @@ SOLVERS = (*INNER, *MAJORIZING)
 class Settings:
     """Everything but the data, checked."""
 
+    family: Family
+    rescale: bool
     row: Row
     gamma: float | None
     alpha: float
@@ -50,6 +55,20 @@ class Settings:
         return self.solver == "cd"
 
     @property
+    def centers(self):
+        """Whether columns are centred; without an intercept to gain from it, where the
+        family can have none."""
+        return self.intercept or not self.family.has_intercept
+
+    @property
+    def ends_at_saturation(self):
+        """Whether a model that explains all ends the path: an automatic grid needs no
+        smaller lambdas, and a flat penalty does not hold coefficients that part
+        classes, or order times, ever better. Numbers have coefficients that end."""
+        flat = self.row.is_flat and self.alpha == 1
+        return self.lambdas is None or (flat and self.family.form != "number")
+
+    @property
     def lambda_count(self):
         """How many lambdas a path will have, if nothing ends it early."""
         return self.nlambda if self.lambdas is None else self.lambdas.size
@@ -69,13 +88,18 @@ CHECKS = {field.name: flag for field in fields(Settings) if field.type is bool} 
 OPTIONAL = ("lambda_min_ratio", "n_added", "dfmax", "n_threads")
 
 
-def check_settings(*, penalty, gamma, lambdas, working_set, solver, **others):
+def check_settings(
+    *, penalty, gamma, lambdas, working_set, solver, family="gaussian", rescale=None,
+    **others,
+):
     """Clean settings."""
-    row = _penalty(penalty)
+    row, family = _penalty(penalty), check_family(family)
     _check_system(working_set, solver)
+    _check_way(family, solver)
     checked = {
-        "row": row, "gamma": _gamma(row, gamma), "working_set": working_set,
-        "solver": solver, "lambdas": None if lambdas is None else _lambdas(lambdas),
+        "family": family, "rescale": _rescale(family, rescale), "row": row,
+        "gamma": _gamma(row, gamma), "working_set": working_set, "solver": solver,
+        "lambdas": None if lambdas is None else _lambdas(lambdas),
     }
     for name, value in others.items():
         left_open = value is None and name in OPTIONAL
@@ -94,6 +118,30 @@ def _check_system(working_set, solver):
             f"{', '.join(RULES)} with solver one of {', '.join(INNER)}; got "
             f"working_set={working_set!r}"
         )
+
+
+def _check_way(family, solver):
+    """Not every solver knows what to do with a loss that is not quadratic."""
+    if family.is_quadratic:
+        return
+    known = [name for name, way in INNER.items() if way.solve_curved is not None]
+    if solver not in known:
+        raise ValueError(
+            f"solver must be one of {', '.join(known)} with family={family.name!r}; "
+            f"got solver={solver!r}"
+        )
+
+
+def _rescale(family, rescale):
+    """Adaptive rescaling: where the curvature is not one."""
+    if rescale is None:
+        return not family.is_quadratic
+    if flag("rescale", rescale) and family.is_quadratic:
+        raise ValueError(
+            f"rescale must not be True with family={family.name!r}: its curvature is "
+            "one, and columns are rescaled by standardize; got rescale=True"
+        )
+    return bool(rescale)
 
 
 def _penalty(penalty):
@@ -134,11 +182,12 @@ def _lambdas(lambdas):
     return np.ascontiguousarray(values)
 
 
-def check_simulation(n, p, nonzero, correlation, rho, snr):
+def check_simulation(n, p, family, nonzero, correlation, rho, snr):
     """The arguments of simulate(), but for the words."""
     n, p, nonzero = count("n", n, 1), count("p", p, 1), count("nonzero", nonzero, 0)
     if nonzero > p:
         raise ValueError(f"nonzero must be at most p={p}; got nonzero={nonzero}")
+    one_of("family", family, FAMILIES)
     one_of("correlation", correlation, ("ar1", "block", "none"))
     rho, snr = number("rho", rho, atleast=0, below=1), number("snr", snr, above=0)
     return n, p, nonzero, rho, snr

@@ -40,6 +40,7 @@ class Features(NamedTuple):
     penalty_factor: np.ndarray  # multiplies the sparse penalty
     ridge_factor: np.ndarray  # and the ridge
     norm2: np.ndarray  # <x_j, x_j>
+    unit: np.ndarray  # of violations, where the penalty is that of unit_j beta_j
 
 
 class Coordinates(NamedTuple):

@@ -8,7 +8,8 @@ from .penalty import larger, value, violation
 
 @kernel
 def measure_inside(penalty, features, units, beta, correlation, worst, total):
-    """Of some features, at each lambda: the largest violation, and both penalties.
+    """Of some features, at each lambda: the largest violation, in their units, and both
+    penalties.
 
     beta[k] and correlation[k] are those of the features at lambda k, units[k] its l1
     and l2 per unit of the penalty factors.
@@ -20,7 +21,7 @@ def measure_inside(penalty, features, units, beta, correlation, worst, total):
             l1 = units[k, 0] * features.penalty_factor[j]
             l2 = units[k, 1] * features.ridge_factor[j]
             met = violation(penalty, b, correlation[k, j] - l2 * b, l1)
-            worst[k] = larger(worst[k], met)
+            worst[k] = larger(worst[k], features.unit[j] * met)
             if b != 0.0:
                 total[k] += value(penalty, abs(b), l1) + 0.5 * l2 * b * b
 

@@ -150,6 +150,21 @@ class DenseMatrix:
                 self.threads.run(one_piece, pieces(depth, rows.size, ROWS))
         return out
 
+    def squares(self, weights, features, center, scale):
+        """Sum_i weights_i x_ij^2 of standardized columns."""
+        n, out = self.X.shape[0], np.empty(features.size)
+        scaling = Scaling(center, scale)
+
+        def one_piece(piece):
+            some = features[piece]
+            with self.threads.scratch("left", some.size, n) as columns:
+                kernels.copy_columns(self.flat, scaling, some, 0, columns)
+                np.square(columns, out=columns)
+                out[piece] = columns @ weights
+
+        self.threads.run(one_piece, pieces(max(n, ALONE // ROWS), features.size))
+        return out
+
     def gram_of_rows(self, rows, weights, center, scale):
         """Weighted products of all standardized columns over some rows."""
         p = center.size

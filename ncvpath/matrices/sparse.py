@@ -140,6 +140,16 @@ class SparseMatrix:
         out /= scale[columns]
         return out
 
+    def squares(self, weights, features, center, scale):
+        """Sum_i weights_i x_ij^2 of standardized columns."""
+        data, indices, indptr = self.entries
+        out, total = np.empty(features.size), weights.sum()
+        for k, j in enumerate(features):
+            own = slice(indptr[j], indptr[j + 1])
+            w, x = weights[indices[own]], data[own] - center[j]
+            out[k] = w @ x**2 + (total - w.sum()) * center[j] ** 2
+        return out / scale[features] ** 2
+
     def _products(self, rows, columns, weights, stored, parts):
         """Weighted products of entries: each part of the rows of X apart, then all."""
         out = np.zeros((len(parts), rows.size, columns.size))

@@ -19,10 +19,6 @@ from .axes import (
 from .palette import QUIET, colours, is_dark, tone
 
 KINDS = ("cve", "r2", "scale", "grid")
-ERRORS = {"mse": "Mean squared error (CV)", "mae": "Mean absolute error (CV)"}
-EXPLAINED = {
-    "mse": "R squared (CV)", "mae": "Fraction of absolute error explained (CV)",
-}
 MARGIN = 0.02  # left and right of the dots, as a fraction of their range
 
 
@@ -40,9 +36,18 @@ def plot_cv(cv, ax=None, kind="cve", log_lambda=True):
 def curve(cv, kind):
     """Heights, half lengths of their bars, and words for the vertical axis."""
     if kind == "cve":
-        return cv.cve, cv.cvse, ERRORS[cv.measure]
+        return cv.cve, cv.cvse, errors_in_words(cv)
     if kind == "r2":
-        return cv.r2, cv.cvse / cv.null_error, EXPLAINED[cv.measure]
+        words = cv.words.explained
+        if words is None:
+            raise ValueError(
+                'kind="r2" is a share of the null error and needs measure="mse", "mae" '
+                f'or "deviance"; got measure={cv.measure!r}'
+            )
+        slope = np.exp(cv.cve - cv.null_error) if cv.measure == "deviance" else (
+            1 / cv.null_error
+        )
+        return cv.r2, slope * cv.cvse, f"{words} (CV)"
     if cv.measure != "mse":
         raise ValueError(
             'kind="scale" is the root of the mean squared error and needs '
@@ -50,6 +55,11 @@ def curve(cv, kind):
         )
     sigma = np.sqrt(cv.cve)
     return sigma, cv.cvse / (2 * sigma), "Estimated sigma (CV)"
+
+
+def errors_in_words(cv):
+    """What the errors are."""
+    return f"{cv.words.title} (CV)"
 
 
 def plot_curve(cv, ax, y, bars, words, log):
@@ -120,13 +130,17 @@ def plot_rows(cv, ax, name):
     rows = list(positive.groupby(name, sort=True))
     wholes = cv.grid.groupby(name, sort=True)
     ax = axes_or_new(ax, height=min(2.2 + 0.45 * len(rows), 9))
-    norm, extend = error_colours(positive["cve"], cv.null_error)
+    maximised = cv.words.maximised
+    norm, extend = error_colours(positive["cve"], cv.null_error, maximised)
     for k, ((value, row), (_, whole)) in enumerate(zip(rows, wholes)):
         image = ax.pcolormesh(
             edges(row["lambda"].to_numpy()), [k - 0.5, k + 0.5],
-            row["cve"].to_numpy()[None], cmap="Blues_r", norm=norm, rasterized=True,
+            row["cve"].to_numpy()[None], cmap=shades(maximised), norm=norm,
+            rasterized=True,
         )
-        best = whole["lambda"].iloc[int(np.argmin(whole["cve"]))]
+        best = whole["lambda"].iloc[int((np.argmax if maximised else np.argmin)(
+            whole["cve"]
+        ))]
         chosen = value == getattr(cv, name)
         words = f"chosen: {name}={value:g}" if chosen else f"best of its {name}"
         mark_best(ax, best, k, words, chosen)
@@ -134,7 +148,7 @@ def plot_rows(cv, ax, name):
     set_horizontal(ax, every, "lambda", log=True)
     name_cells(ax.yaxis, name, [value for value, _ in rows])
     ax.set_ylim(-0.5, len(rows) - 0.5)
-    explain_colours(ax, image, ERRORS[cv.measure], extend)
+    explain_colours(ax, image, errors_in_words(cv), extend)
     explain_dots(ax)
     return ax
 
@@ -149,14 +163,23 @@ def mark_best(ax, lam, k, words, chosen):
     )
 
 
-def error_colours(errors, null_error):
+def shades(maximised):
+    """The best is the darkest."""
+    return "Blues" if maximised else "Blues_r"
+
+
+def error_colours(errors, null_error, maximised):
     """Most colours for the small differences near the minimum.
 
     What is worse than the null model is all one colour, unless everything is.
     """
-    from matplotlib.colors import PowerNorm
+    from matplotlib.colors import Normalize, PowerNorm
 
     lowest, highest = errors.min(), errors.max()
+    if maximised:
+        inside = lowest < null_error < highest
+        low = null_error if inside else lowest
+        return Normalize(low, highest), "min" if inside else "neither"
     if lowest < null_error < highest:
         return PowerNorm(0.4, lowest, null_error), "max"
     return PowerNorm(0.4, lowest, highest), "neither"
@@ -181,11 +204,15 @@ def edges(lambdas):
 
 def plot_pairs(cv, ax):
     """The smallest error over lambda, rows gamma and columns alpha."""
-    table = cv.grid.groupby(["gamma", "alpha"])["cve"].min().unstack("alpha")
+    best = "max" if cv.words.maximised else "min"
+    table = cv.grid.groupby(["gamma", "alpha"])["cve"].agg(best).unstack("alpha")
     rows, columns = table.shape
     ax = axes_or_new(ax, min(2.4 + 0.9 * columns, 12), min(2 + 0.55 * rows, 9))
-    image = ax.imshow(table, cmap="Blues_r", aspect="auto", origin="lower")
-    explain_colours(ax, image, f"{ERRORS[cv.measure]},\nsmallest over lambda")
+    image = ax.imshow(
+        table, cmap=shades(cv.words.maximised), aspect="auto", origin="lower"
+    )
+    size = "largest" if cv.words.maximised else "smallest"
+    explain_colours(ax, image, f"{errors_in_words(cv)},\n{size} over lambda")
     write_values(ax, image, table.to_numpy())
     name_cells(ax.xaxis, "alpha", table.columns)
     name_cells(ax.yaxis, "gamma", table.index)

@@ -22,6 +22,8 @@ from .palette import LINE, QUIET, REGION, WORDS, colours, tone
 MANY = 50  # lines, beyond which those without a name are thin and grey,
 RASTER = 1000  # are pixels in a PDF,
 CROWD = 2000  # and are counted instead of drawn
+# What a coefficient is a difference of.
+SCALES = {"binomial": "log odds", "poisson": "log mean", "cox": "log hazard"}
 
 
 def plot_path(path, ax, xvar, log, label, shade, mark, options):
@@ -41,7 +43,7 @@ def plot_path(path, ax, xvar, log, label, shade, mark, options):
     last = heights[:, [-1]].toarray().ravel()
     named = largest(heights, last, label)
     set_horizontal(ax, x, xvar, log)
-    set_vertical(ax, heights)
+    set_vertical(ax, heights, path)
     try:
         draw_lines(ax, x, heights, features, named, options)
     except (AttributeError, TypeError, ValueError) as error:
@@ -96,12 +98,13 @@ def largest(heights, last, label):
 # ---- lines -------------------------------------------------------------------------
 
 
-def set_vertical(ax, heights):
+def set_vertical(ax, heights, path):
     """All coefficients and zero are within view."""
     low, high = height_range(heights)
     margin = 0.05 * (high - low) or 1.0
     ax.set_ylim(low - margin, high + margin)
-    ax.set_ylabel("coefficient")
+    scale = SCALES.get(path.family) if isinstance(path.family, str) else None
+    ax.set_ylabel(f"coefficient ({scale})" if scale else "coefficient")
 
 
 def height_range(heights):

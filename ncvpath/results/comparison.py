@@ -124,7 +124,7 @@ def draw(ax, table):
     from ..plots.axes import legend, shortened
     from ..plots.palette import LINE, REGION, colours, tone
 
-    features = table.drop(index="(Intercept)")
+    features = table.drop(index="(Intercept)", errors="ignore")  # Cox has none
     size = features.abs().max(axis=1)
     order = size[size > 0].sort_values(ascending=False, kind="stable").index
     shown = features.loc[order[:MOST]]

@@ -1,17 +1,36 @@
-"""Information criteria along a Gaussian path, with ncvreg's conventions."""
+"""Information criteria along a path, with ncvreg's conventions."""
 
 import numpy as np
 
+from .predictions import family_of
+
 
 def loglik(path):
-    """-n/2 (log(2 pi loss / n) + 1); infinite for a perfect fit."""
+    """What the deviance is counted from, less half of it.
+
+    Gaussian: -n/2 (log(2 pi loss / n) + 1), as sigma is estimated; infinite for a
+    perfect fit.
+    """
+    if not family_of(path).is_quadratic:
+        return path.saturated - path.loss / 2
     with np.errstate(divide="ignore"):
         return -path.n / 2 * (np.log(2 * np.pi) + np.log(path.loss / path.n) + 1)
 
 
+def saturated_loglik(family, likelihood):
+    """The log-likelihood from which a likelihood's deviance is counted."""
+    from_zero = -likelihood.total * likelihood.saturated
+    if family.form == "survival" or family.is_quadratic:
+        return from_zero
+    # Constants of y that the loss leaves out, at whatever linear predictor.
+    eta, weights = np.zeros(likelihood.y.size), likelihood.total * likelihood.weights
+    constant = family.loglik(likelihood.y, eta, weights)
+    return from_zero + float(constant + family.loss(likelihood.y, eta) @ weights)
+
+
 def parameters(path):
-    """Nonzero coefficients, the intercept and sigma."""
-    return path.df + path.has_intercept + 1
+    """Nonzero coefficients, the intercept, and sigma if there is one."""
+    return path.df + path.has_intercept + family_of(path).is_quadratic
 
 
 def aic(path):
@@ -20,8 +39,9 @@ def aic(path):
 
 
 def bic(path):
-    """log(n) parameters - 2 loglik."""
-    return np.log(path.n) * parameters(path) - 2 * loglik(path)
+    """log(n) parameters - 2 loglik; of counts, n are all trials."""
+    n = path.n if path.trials is None else path.trials
+    return np.log(n) * parameters(path) - 2 * loglik(path)
 
 
 def ebic(path, g):

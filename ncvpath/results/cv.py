@@ -8,8 +8,10 @@ import numpy as np
 from ..inputs.checks import one_of
 from ..runtime.loading import package
 from . import pickles
+from .measures import Words, explained, words_of
 from .path import NcvPath
-from .printing import counted, in_notebook, shape
+from .predictions import family_name, family_of
+from .printing import counted, in_notebook, kind_of, shape
 from .tables import facts
 
 if TYPE_CHECKING:
@@ -30,27 +32,31 @@ class CvNcvPath:
     lambdas : np.ndarray
         (L,) those of `fit` that every fold reached.
     cve : np.ndarray
-        (L,) mean prediction error over observations.
+        (L,) mean prediction error over observations, or what `measure` says.
     cvse : np.ndarray
         (L,) its standard error.
     index_min : int
-        Where cve is smallest.
+        Where cve is best: smallest, or largest if it is AUC or concordance.
     index_1se : int
-        The largest lambda whose cve is within one cvse of the smallest.
+        The largest lambda whose cve is within one cvse of the best.
     folds : np.ndarray | None
         (n,) the fold in which each row was held out; None if not exactly one.
     fold_errors : np.ndarray
-        folds x L, mean prediction error in each fold; NaN in one without weight.
+        folds x L, mean prediction error in each fold; NaN where there is nothing to
+        judge. Deviance of a Cox path: mean over the fold's events, each among all rows;
+        concordance: of pairs within the fold.
     converged : np.ndarray
         folds x L, whether the fold's fit reached tol.
     null_error : float
-        The error of predicting the mean of y (0 without intercept).
+        The error of the model with intercept and offset only.
     predictions : np.ndarray | None
-        n x L, out-of-fold predictions, if they were to be kept.
+        n x L, out-of-fold linear predictors, if they were to be kept.
     measure : str
-        "mse" or "mae".
+        What predictions were judged by; a function of one's own by its name.
     grid : pd.DataFrame
         Errors of every combination: gamma, alpha, lambda, cve, cvse, df.
+    pe : np.ndarray | None
+        (L,) share of held-out rows in the wrong class, if the family is binomial.
 
     Examples
     --------
@@ -74,6 +80,7 @@ class CvNcvPath:
     predictions: np.ndarray | None
     measure: str
     grid: "pd.DataFrame" = field(repr=False)
+    pe: np.ndarray | None = None
 
     @property
     def gamma(self) -> float | None:
@@ -87,19 +94,27 @@ class CvNcvPath:
 
     @property
     def lambda_min(self) -> float:
-        """The lambda with the smallest error."""
+        """The lambda with the smallest error, or the largest AUC or concordance."""
         return float(self.lambdas[self.index_min])
 
     @property
     def lambda_1se(self) -> float:
-        """The largest lambda whose error is within one standard error of that."""
+        """The largest lambda that is within one standard error of that."""
         return float(self.lambdas[self.index_1se])
 
     @property
     def r2(self) -> np.ndarray:
-        """(L,) share of the null error that is explained; may be negative."""
-        with np.errstate(divide="ignore", invalid="ignore"):  # of y that is its mean
-            return 1 - self.cve / self.null_error
+        """(L,) share of the null error that is explained; may be negative.
+
+        Of deviances as Cox and Snell have it, 1 - exp(cve - null_error); NaN for other
+        measures than these, mse and mae.
+        """
+        return explained(self.measure, self.cve, self.null_error)
+
+    @property
+    def words(self) -> Words:
+        """What the measure is called, and whether more of it is better."""
+        return words_of(self.measure, family_name(self.fit))
 
     def coef(self, rule="min", lam=None) -> "pd.Series | pd.DataFrame":
         """Coefficients at "min", at "1se", or at lambdas of your own.
@@ -114,8 +129,12 @@ class CvNcvPath:
         """
         return self.fit.coef(**self._where(rule, lam))
 
-    def predict(self, X, rule="min", lam=None) -> np.ndarray:
+    def predict(
+        self, X, rule="min", lam=None, type="response", offset=None, strata=None
+    ) -> "np.ndarray | pd.DataFrame":
         """Predictions at "min", at "1se", or at lambdas of your own.
+
+        `type`, `offset` and `strata` are those of `NcvPath.predict`.
 
         Examples
         --------
@@ -125,7 +144,8 @@ class CvNcvPath:
         >>> cv.predict(X.head(2)).round(1)
         array([207.5,  71.5])
         """
-        return self.fit.predict(X, **self._where(rule, lam))
+        more = dict(type=type, offset=offset, strata=strata)
+        return self.fit.predict(X, **self._where(rule, lam), **more)
 
     def selected(self, rule="min") -> list[str]:
         """Names of the features used at "min" or "1se".
@@ -143,12 +163,14 @@ class CvNcvPath:
     def _where(self, rule, lam):
         if lam is not None:
             return {"lam": lam}
+        if isinstance(rule, str):  # lambda_1se, and lambda.1se as in R
+            rule = rule.replace(".", "_").removeprefix("lambda_")
         one_of("rule", rule, RULES)
         return {"which": self.index_min if rule == "min" else self.index_1se}
 
     def summary(self) -> "pd.DataFrame":
-        """Both rules: index, lambda, nonzeros, error, R^2, and for squared errors
-        signal-to-noise ratio and sigma.
+        """Both rules: index, lambda, nonzeros, error, R^2 and signal-to-noise ratio,
+        for squared errors sigma, for two classes the share of wrong ones (pe).
 
         Returns
         -------
@@ -187,9 +209,12 @@ class CvNcvPath:
         table = CvSummary(self.to_frame().iloc[at].reset_index())
         table.insert(0, "index", at)
         table.insert(2, "nonzero", table.pop("df"))
-        if self.measure == "mse":
+        if self.measure in ("mse", "deviance"):
             table["snr"] = table["r2"] / (1 - table["r2"])  # infinite for a perfect fit
+        if self.measure == "mse" and family_of(self.fit).is_quadratic:
             table["sigma"] = np.sqrt(table["cve"])
+        if self.pe is not None and self.measure != "class":
+            table["pe"] = self.pe[at]
         table.index = pd.Index(RULES, name="rule")
         table.attrs = self._facts()
         return table
@@ -231,10 +256,10 @@ class CvNcvPath:
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
         kind : {"cve", "r2", "scale", "grid"}
-            Prediction error, share of the null error explained, square root of the
-            squared error, or a map of errors: over lambda and whichever of gamma and
-            alpha has several values, or, if both have, the smallest error of each
-            combination.
+            Prediction error (or what `measure` says), share of the null error
+            explained, square root of the squared error, or a map of errors: over lambda
+            and whichever of gamma and alpha has several values, or, if both have, the
+            best error of each combination.
         log_lambda : bool
             Whether lambda is on a log axis; on a map it always is. A log axis leaves
             out lambda=0.
@@ -288,7 +313,9 @@ def cv_header(cv):
     """One line that says what was cross-validated."""
     fit = cv.fit
     chosen = shape(cv.gamma, cv.alpha, searched=cv.grid["alpha"].nunique() > 1)
+    judged = "" if cv.measure == "mse" else f", judged by {cv.words.short}"
     return (
-        f"cross-validated {fit.penalty} path: n={fit.n}, p={fit.p}{chosen}, "
-        f"{counted(len(cv.fold_errors), 'fold')}, {counted(cv.lambdas.size, 'lambda')}"
+        f"cross-validated {kind_of(fit)}{fit.penalty} path: n={fit.n}, p={fit.p}"
+        f"{chosen}, {counted(len(cv.fold_errors), 'fold')}, "
+        f"{counted(cv.lambdas.size, 'lambda')}{judged}"
     )

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..families.survival import Baseline
 from ..inputs.checks import flag, matrix, number, one_of, one_or_more
-from ..inputs.data import check_response, compare_indexes, match_columns
+from ..inputs.data import compare_indexes, match_columns
 from ..matrices import product
 from ..runtime.loading import package
 from ..runtime.messages import brief
-from . import criteria, pickles, printing, storage, tables
+from . import criteria, pickles, predictions, printing, storage, tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,7 @@ SPARSE_CELLS = 10_000_000  # coefficient tables above this many cells stay spars
 # Fields that are arguments of ncvpath() under the same name.
 ARGUMENTS = (
     "penalty", "gamma", "alpha", "lambdas", "weights", "tol", "penalty_factor",
-    "feature_names",
+    "feature_names", "family", "offset", "rescale", "ties", "strata",
 )
 NOT_STORED = ("X", "y")  # the user's data: referred to, never copied or stored
 
@@ -66,13 +67,16 @@ class NcvPath:
     df : np.ndarray
         (L,) nonzero coefficients, the intercept not counted.
     loss : np.ndarray
-        (L,) residual sum of squares, with weights scaled to sum n.
+        (L,) deviance, with weights scaled to sum n: gaussian: the residual sum of
+        squares; counts of failures and successes: scaled to sum to their total; cox:
+        twice the log partial likelihood's distance to the saturated one.
     dev_ratio : np.ndarray
-        (L,) 1 - loss / loss of the intercept-only model.
+        (L,) 1 - loss / loss of the model with intercept and offset only.
     objective : np.ndarray
-        (L,) the value that was minimised.
+        (L,) the value that was minimised; with `rescale` that of the penalty in the
+        units of the solution.
     violation : np.ndarray
-        (L,) largest distance from Fermat's condition of any feature.
+        (L,) largest distance from Fermat's condition of any feature, or the intercept.
     converged : np.ndarray
         (L,) whether violation <= tol.
     status : tuple[str, ...]
@@ -80,13 +84,14 @@ class NcvPath:
     n_epochs : np.ndarray
         (L,) sweeps of coordinate descent.
     stopped : str | None
-        Why the path ended before its last lambda, or None.
+        Why the path ended before its last lambda (dfmax, or a saturated model), or
+        None.
     convex_min : int | None
         Last index of the locally convex part of the path, or None.
     tol : float
         The violation that counts as converged.
     has_intercept : bool
-        Whether an intercept was fitted.
+        Whether an intercept was fitted; never by cox.
     settings : dict[str, Any]
         What it takes to compute the path again, beside these.
     weights : np.ndarray | None
@@ -99,6 +104,25 @@ class NcvPath:
         The data as the user gave them; left out of pickles and files.
     y : Any
         The same of the response.
+    family : str | Family
+        The family's name, or the user's own family.
+    classes : tuple | None
+        The two labels of a binomial y, the second is the event; names of the columns,
+        if y was a frame of counts; None of proportions.
+    offset : np.ndarray | None
+        (n,) a fixed part of the linear predictor, if one was given.
+    rescale : bool
+        Whether the penalty was rescaled to the curvature of the loss.
+    ties : str
+        How a Cox path counts events at the same time: "breslow" or "efron".
+    strata : np.ndarray | None
+        (n,) label of each row's stratum, if they were given.
+    trials : float | None
+        How many there were, if y was counts of failures and successes.
+    saturated : float
+        Log-likelihood of the saturated model, from which loss is counted.
+    baseline : Baseline | None
+        Of a Cox path: cumulative hazards at event times, behind survival curves.
 
     Examples
     --------
@@ -138,11 +162,20 @@ class NcvPath:
     rounds: dict[str, np.ndarray] | None = field(default=None, repr=False)
     X: Any = field(default=None, repr=False)
     y: Any = field(default=None, repr=False)
+    family: Any = "gaussian"
+    classes: tuple | None = None
+    offset: np.ndarray | None = field(default=None, repr=False)
+    rescale: bool = False
+    ties: str = "breslow"
+    strata: np.ndarray | None = field(default=None, repr=False)
+    trials: float | None = None
+    saturated: float = 0.0
+    baseline: Baseline | None = field(default=None, repr=False)
 
     # ---- coefficients ---------------------------------------------------------
 
     def coef(self, lam=None, which=None) -> "pd.Series | pd.DataFrame":
-        """Coefficients, with the intercept first.
+        """Coefficients, with the intercept first; a Cox path has none.
 
         Parameters
         ----------
@@ -170,18 +203,19 @@ class NcvPath:
         pd = package("pandas")
 
         mix, lambdas, single = self._query(lam, which)
-        rows = pd.Index(["(Intercept)", *self.feature_names])
         beta, intercept = self.beta, self.intercept
         if lam is not None or which is not None:
             beta, intercept = beta @ mix, intercept @ mix
+        first = intercept[None] if self._names_intercept else intercept[None][:0]
+        names = [tables.INTERCEPT] * len(first) + list(self.feature_names)
+        rows, columns = pd.Index(names), pd.Index(lambdas, name="lambda")
         if single:
-            values = np.append(intercept, beta.toarray()[:, 0])
+            values = np.append(first[:, 0], beta.toarray()[:, 0])
             return pd.Series(values, index=rows, name=float(lambdas[0]))
-        columns = pd.Index(lambdas, name="lambda")
         if beta.shape[0] * beta.shape[1] <= SPARSE_CELLS:
-            values = np.vstack([intercept, beta.toarray()])
+            values = np.vstack([first, beta.toarray()])
             return pd.DataFrame(values, index=rows, columns=columns)
-        return tables.sparse_table(intercept, beta, rows, columns)
+        return tables.sparse_table(first, beta, rows, columns)
 
     def selected(self, lam=None, which=None) -> "list[str] | dict[float, list[str]]":
         """Names of the nonzero features at the grid lambda nearest to `lam`.
@@ -248,13 +282,31 @@ class NcvPath:
 
     # ---- predictions ----------------------------------------------------------
 
-    def predict(self, X, lam=None, which=None) -> np.ndarray:
-        """Fitted values for new rows: (n,) for one lambda, else n x L.
+    def predict(
+        self, X, lam=None, which=None, type="response", offset=None, strata=None
+    ) -> "np.ndarray | pd.DataFrame":
+        """What the model says of new rows: (n,) for one lambda, else n x L.
 
         The columns of a frame are matched by name; its index is not kept, so that
         every kind of X gives an array: `pandas.Series(path.predict(X, lam), X.index)`
         has it back. Of an X on disk or on a cluster, only columns with a nonzero
         coefficient are read.
+
+        Parameters
+        ----------
+        X : as for `ncvpath`
+        lam, which : optional
+            As for `coef`.
+        type : str
+            "response" is the mean (binomial: the probability of the event; cox: the
+            relative risk e^link), "link" the linear predictor; binomial also has
+            "class", the label of the class of larger probability, and cox "survival",
+            a DataFrame of survival at event times by rows (at one lambda), and
+            "median", the first event time with survival of one half at most, or NaN.
+        offset : float or sequence, length n
+            Needed where the path was fitted with an offset.
+        strata : label or sequence of labels, length n
+            Needed for survival and medians where the path was fitted with strata.
 
         Examples
         --------
@@ -266,12 +318,32 @@ class NcvPath:
         >>> path.predict(X).shape
         (442, 20)
         """
-        return self._fitted(match_columns(X, self.feature_names), lam, which)
+        mix, _, single = self._query(lam, which)
+        predictions.check_type(self, type, single)
+        link = self._link(match_columns(X, self.feature_names), mix, single)
+        offset = predictions.check_offset(self, offset, len(link))
+        link += offset if single or np.ndim(offset) == 0 else offset[:, None]
+        return predictions.predicted(self, X, link, type, mix, strata)
 
-    def residuals(self, lam=None, which=None, X=None, y=None) -> np.ndarray:
-        """Y minus fitted values, on the data of the fit or on X and y given here.
+    def residuals(
+        self, lam=None, which=None, type="deviance", X=None, y=None, offset=None,
+        strata=None,
+    ) -> np.ndarray:
+        """Residuals of the data of the fit, or of X and y given here.
 
-        An array, as `predict` gives it; rows of X and y are matched by position.
+        An array, as `predict` gives it; rows of X and y are matched by position. Offset
+        and strata are the path's own, unless other rows are given.
+
+        Parameters
+        ----------
+        lam, which : optional
+            As for `coef`.
+        type : {"deviance", "response", "martingale"}
+            "deviance": the root of each observation's deviance, with a sign.
+            "response", but for cox: y minus its mean (gaussian: the same).
+            "martingale", for cox: events minus those expected of who was at risk.
+        X, y, offset, strata
+            As for `ncvpath`, and its data if they are not given.
 
         Examples
         --------
@@ -283,19 +355,23 @@ class NcvPath:
         """
         if (X is None and self.X is None) or (y is None and self.y is None):
             raise ValueError("X and y must be given; this path was stored without them")
-        if X is None:
-            fitted = self._fitted(self.X, lam, which)
-        else:
-            fitted = self.predict(X, lam, which)
+        mix, _, single = self._query(lam, which)
+        own = self.X if X is None else match_columns(X, self.feature_names)
+        link = self._link(own, mix, single)
+        if len(link) == self.n:  # as they were fitted, or given once more
+            offset = self.offset if offset is None else offset
+            strata = self.strata if strata is None else strata
+        offset = predictions.check_offset(self, offset, len(link))
+        link += offset if single or np.ndim(offset) == 0 else offset[:, None]
         given = self.y if y is None else y
-        y = check_response(given, fitted.shape[0])
+        found = predictions.residuals(self, link, type, given, strata)
         compare_indexes(X=X, y=given)
-        return y - fitted if fitted.ndim == 1 else y[:, None] - fitted
+        return found
 
     # ---- choosing a model -----------------------------------------------------
 
     def loglik(self) -> "pd.Series":
-        """Gaussian log-likelihood at each lambda.
+        """The log-likelihood at each lambda; cox: the partial one.
 
         Examples
         --------
@@ -397,8 +473,11 @@ class NcvPath:
         own["intercept"] = self.has_intercept
         if str(arguments.get("penalty", self.penalty)).lower() != self.penalty.lower():
             del own["gamma"]  # it belongs to the path's own penalty
+        if arguments.get("family", self.family) != self.family:
+            for name in ("lambdas", "rescale", "ties", "strata"):
+                del own[name]
         if arguments.keys() & {"nlambda", "lambda_min_ratio"}:
-            del own["lambdas"]  # others were asked for
+            own.pop("lambdas", None)  # others were asked for
         return cv_ncvpath(X, y, **(own | arguments))
 
     # ---- looking --------------------------------------------------------------
@@ -579,8 +658,8 @@ class NcvPath:
         storage.save(self, file)
 
     @classmethod
-    def load(cls, file) -> "NcvPath":
-        """Read a path that `save` wrote.
+    def load(cls, file, family=None) -> "NcvPath":
+        """Read a path that `save` wrote; `family` is yours, if it was fitted with one.
 
         Examples
         --------
@@ -594,7 +673,7 @@ class NcvPath:
         >>> bool((again.beta != path.beta).nnz)
         False
         """
-        return cls(**storage.load(file))
+        return cls(**storage.load(file, family))
 
     def __copy__(self):
         return replace(self)  # with X and y, unlike a pickle
@@ -607,9 +686,13 @@ class NcvPath:
 
     # ---- inside ---------------------------------------------------------------
 
-    def _fitted(self, X, lam, which):
-        """Fitted values for X with the columns of the fit, in its order."""
-        mix, _, single = self._query(lam, which)
+    @property
+    def _names_intercept(self):
+        """Whether tables have a row for the intercept, be it zero."""
+        return predictions.family_of(self).has_intercept
+
+    def _link(self, X, mix, single):
+        """Linear predictors, but for an offset, for X with the columns of the fit."""
         beta = self.beta @ mix
         X = matrix("X", X, np.unique(beta.indices))
         if X.shape[1] != self.p:

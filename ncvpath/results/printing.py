@@ -6,7 +6,13 @@ from html import escape
 
 import numpy as np
 
+from .predictions import family_name
+
 ROWS_SHOWN = 12
+# What the regression of a family is called; others by the family's name.
+MODELS = {
+    "gaussian": "linear", "binomial": "logistic", "poisson": "Poisson", "cox": "Cox",
+}
 
 
 def as_text(path):
@@ -45,9 +51,15 @@ def in_notebook(result, head, table, remarks, words):
 def header(path):
     """One line that says what was fitted."""
     return (
-        f"{path.penalty} path: n={path.n}, p={path.p}{shape(path.gamma, path.alpha)}, "
-        f"{counted(path.lambdas.size, 'lambda')}"
+        f"{kind_of(path)}{path.penalty} path: n={path.n}, p={path.p}"
+        f"{shape(path.gamma, path.alpha)}, {counted(path.lambdas.size, 'lambda')}"
     )
+
+
+def kind_of(path):
+    """The family, where it is not the usual one."""
+    name = family_name(path)
+    return "" if name == "gaussian" else f"{name} "
 
 
 def shape(gamma, alpha, searched=False):

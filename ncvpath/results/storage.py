@@ -15,11 +15,24 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 
+from ..families.survival import Baseline
 from ..runtime.messages import brief
 from ..version import __version__
-from .stored_checks import ARRAYS, FACTS, check_facts, check_fields
+from .predictions import label_vector
+from .stored_checks import (
+    ADDED,
+    ARRAYS,
+    BASELINE,
+    FACTS,
+    check_facts,
+    check_fields,
+    check_own,
+    is_label,
+)
 
-FORMAT = 2
+FORMAT = 3
+# Before families: all that was added since has a default.
+READ = (2, FORMAT)
 # Bytes of text that the facts may be: a status per lambda, names of constant columns.
 MOST_TEXT = 1 << 28
 
@@ -38,13 +51,39 @@ def save(path, file):
     parts = ("data", "indices", "indptr")
     arrays |= {f"beta_{part}": getattr(path.beta, part) for part in parts}
     arrays["feature_names"] = names
-    if path.weights is not None:
-        arrays["weights"] = path.weights
-    facts = {name: getattr(path, name) for name in FACTS}
+    for name in ("weights", "offset"):
+        if getattr(path, name) is not None:
+            arrays[name] = getattr(path, name)
+    facts = {name: getattr(path, name) for name in (*FACTS, *ADDED)}
+    facts |= of_family(path, arrays)
     facts |= {"format": FORMAT, "version": __version__}
     arrays["facts"] = np.array(json.dumps(facts))
     with nullcontext(file) if hasattr(file, "write") else replaced(file) as stream:
         np.savez_compressed(stream, **arrays)
+
+
+def of_family(path, arrays):
+    """Facts of the family that are not stored as they are; adds arrays of survival."""
+    own = {} if isinstance(path.family, str) else {"family": path.family.name}
+    own["own_family"] = bool(own)
+    baseline = path.baseline
+    if baseline is not None:
+        parts = {name: getattr(baseline, name) for name in BASELINE}
+        arrays |= {f"baseline_{name}": values for name, values in parts.items()}
+        own["strata_labels"] = baseline.labels
+    if path.strata is not None:
+        place = {label: code for code, label in enumerate(baseline.labels)}
+        codes = [place[label] for label in path.strata.tolist()]
+        arrays["strata"] = np.array(codes)
+    labelled = {"classes": path.classes, "strata": own.get("strata_labels")}
+    for name, labels in labelled.items():
+        odd = [label for label in labels or () if not is_label(label)]
+        if odd:
+            raise ValueError(
+                f"{name} must be text, numbers or truth values in a file; got "
+                f"{brief(odd[0])}"
+            )
+    return own
 
 
 @contextmanager
@@ -84,15 +123,15 @@ def name_of(file):
     )
 
 
-def load(file):
-    """The fields of a stored path."""
+def load(file, family=None):
+    """The fields of a stored path; `family` is the user's own, if it has one."""
     name = getattr(file, "name", "an open file") if hasattr(file, "read") else file
     if name is file and os.path.isdir(name_of(file)):
         raise ValueError(f"file must be written by NcvPath.save; got {name}: a folder")
     with nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
         try:
             with ZipFile(stream) as archive:
-                return check_fields(parse(archive))
+                fields = check_fields(parse(archive))
         # Whatever is raised while zip, numpy, json and scipy read a file that is
         # damaged, hostile or of another kind says so.
         except Exception as error:
@@ -100,6 +139,8 @@ def load(file):
             raise ValueError(
                 f"file must be written by NcvPath.save; got {name}: {reason}"
             ) from None
+    fields["family"] = check_own(fields, family)
+    return fields
 
 
 def parse(archive):
@@ -109,21 +150,27 @@ def parse(archive):
     facts = json.loads(str(array(archive, "facts", "U", (), MOST_TEXT)[()]))
     if not isinstance(facts, dict) or "format" not in facts:
         raise ValueError("its facts are not those of a path")
-    if facts["format"] != FORMAT:
+    if facts["format"] not in READ:
         raise ValueError(
             f"its format {facts['format']!r}, written by ncvpath "
             f"{facts.get('version', '0.1.0')}, is not format {FORMAT}, which ncvpath "
             f"{__version__} reads"
         )
+    if facts["format"] < FORMAT:
+        facts |= ADDED | {"own_family": False}
     check_facts(facts)
     n, p, size = facts["n"], facts["p"], len(facts["status"])
-    fields = {name: facts[name] for name in FACTS}
+    fields = {name: facts[name] for name in (*FACTS, *ADDED, "own_family")}
     fields |= {name: tuple(facts[name]) for name in ("constant", "status")}
+    if facts["classes"] is not None:
+        fields["classes"] = tuple(facts["classes"])
     for name, kind in ARRAYS.items():
         length = p if name == "penalty_factor" else size
         fields[name] = array(archive, name, kind, (length,))
-    given = "weights.npy" in archive.namelist()
-    fields["weights"] = array(archive, "weights", "f", (n,)) if given else None
+    for name in ("weights", "offset"):
+        given = f"{name}.npy" in archive.namelist()
+        fields[name] = array(archive, name, "f", (n,)) if given else None
+    fields |= survival(archive, facts, n, size)
     fields["feature_names"] = tuple(array(archive, "feature_names", "U", (p,)).tolist())
     columns = array(archive, "beta_indptr", "i", (size + 1,))
     nonzero = (int(columns[-1]),)
@@ -133,6 +180,25 @@ def parse(archive):
     fields["work"] = with_prefix("work_", archive, size)
     fields["rounds"] = with_prefix("round_", archive, None) or None
     return fields
+
+
+def survival(archive, facts, n, size):
+    """Strata and the baseline, if there is one."""
+    if "baseline_times.npy" not in archive.namelist():
+        return {"baseline": None, "strata": None}
+    times = array(archive, "baseline_times", "f", (None,))
+    hazard = array(archive, "baseline_hazard", "f", (times.size, size))
+    codes = array(archive, "baseline_strata", "i", times.shape)
+    center = array(archive, "baseline_center", "f", (size,))
+    labels = facts.get("strata_labels")
+    strata = None
+    if labels is not None:
+        labels, places = tuple(labels), array(archive, "strata", "i", (n,))
+        if not np.isin(places, np.arange(len(labels))).all():
+            raise ValueError("strata have no labels")
+        strata = label_vector(labels)[places]
+    baseline = Baseline(times, codes, hazard, center, labels)
+    return {"baseline": baseline, "strata": strata}
 
 
 def with_prefix(prefix, archive, length):

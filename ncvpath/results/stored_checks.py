@@ -5,7 +5,9 @@ import math
 
 import numpy as np
 
+from ..families import FAMILIES
 from ..penalties import PENALTIES
+from ..runtime.messages import brief
 
 # Arrays and their kinds: floating, integer, boolean.
 ARRAYS = {
@@ -17,6 +19,12 @@ FACTS = (
     "penalty", "gamma", "alpha", "n", "p", "constant", "status", "stopped",
     "convex_min", "tol", "has_intercept", "settings",
 )
+# Facts that files of version 0.1 do not have, and what they are there.
+ADDED = {
+    "family": "gaussian", "classes": None, "rescale": False, "ties": "breslow",
+    "trials": None, "saturated": 0.0,
+}
+BASELINE = ("times", "strata", "hazard", "center")
 # What a path keeps of its rounds, if they are recorded: the number of the lambda, that
 # of the round, and what the solver says of it (solver/trace.py).
 ROUNDS = (
@@ -43,6 +51,29 @@ def check_facts(facts):
     demand(isinstance(facts["has_intercept"], bool), "has_intercept is not a switch")
     demand(isinstance(facts["settings"], dict), "settings are not there")
     check_penalty(facts)
+    check_family(facts)
+
+
+def check_family(facts):
+    """Refuse facts that no family has."""
+    for name in (*ADDED, "own_family"):
+        demand(name in facts, f"{name} is missing")
+    family, classes, trials = facts["family"], facts["classes"], facts["trials"]
+    demand(isinstance(family, str), f"family={family!r} is not a name")
+    for name in ("rescale", "own_family"):
+        demand(isinstance(facts[name], bool), f"{name} is not a switch")
+    known = family in FAMILIES or facts["own_family"]
+    demand(known, f"unknown family {family!r}")
+    if classes is not None:
+        two = isinstance(classes, list) and len(classes) == 2
+        demand(two and all(map(is_label, classes)), "classes are not two labels")
+    labels = facts.get("strata_labels")
+    if labels is not None:
+        demand(isinstance(labels, list) and labels, "strata_labels are not a list")
+        demand(all(map(is_label, labels)), "strata_labels are no labels")
+    demand(facts["ties"] in ("breslow", "efron"), f"unknown ties {facts['ties']!r}")
+    demand(trials is None or (is_number(trials) and trials > 0), "trials are not > 0")
+    demand(is_number(facts["saturated"]), "saturated is not a number")
 
 
 def check_penalty(facts):
@@ -86,9 +117,49 @@ def check_fields(fields):
         weights is None or (np.isfinite(weights) & (weights >= 0)).all(),
         "weights are not >= 0",
     )
+    offset = fields["offset"]
+    demand(offset is None or np.isfinite(offset).all(), "offset is not finite")
     if fields["rounds"] is not None:
         check_rounds(fields["rounds"], size)
+    if fields["family"] == "cox" and not fields["own_family"]:
+        demand(fields["baseline"] is not None, "baseline_times is missing")
+    if fields["baseline"] is not None:
+        check_baseline(fields["baseline"])
     return fields
+
+
+def check_baseline(baseline):
+    """Refuse hazards that do not rise with time, stratum by stratum."""
+    times, strata, hazard = baseline.times, baseline.strata, baseline.hazard
+    demand(times.size, "baseline has no times")
+    demand(np.isfinite(times).all(), "times of the baseline are not finite")
+    demand(np.isfinite(baseline.center).all(), "center of the baseline is not finite")
+    demand((hazard >= 0).all(), "hazards are not >= 0")
+    same = np.diff(strata) == 0
+    demand((np.diff(strata) >= 0).all() and strata[0] >= 0, "strata fall")
+    demand((np.diff(times)[same] > 0).all(), "times of a stratum do not rise")
+    with np.errstate(invalid="ignore"):  # of hazards that are infinite
+        falls = np.diff(hazard, axis=0)[same] < 0
+    demand(not falls.any(), "hazards fall")
+
+
+def check_own(fields, family):
+    """The family of a path: its name, or the user's own of that name."""
+    name, own = fields["family"], fields.pop("own_family")
+    if not own:
+        if family is not None:
+            raise ValueError(
+                f"family must not be given, as the path has family={name!r}; got "
+                f"family={brief(family)}"
+            )
+        return name
+    if getattr(family, "name", None) != name:
+        raise ValueError(
+            f"family must be the one of your own that the path was fitted with, named "
+            f"{name!r}, as in NcvPath.load(file, family=...); got "
+            f"family={brief(family)}"
+        )
+    return family
 
 
 def check_rounds(rounds, size):
@@ -105,6 +176,11 @@ def demand(holds, otherwise):
     """A ValueError with these words, unless it holds."""
     if not holds:
         raise ValueError(otherwise)
+
+
+def is_label(value):
+    """What JSON keeps as it is."""
+    return isinstance(value, (str, bool, int, float))
 
 
 def is_count(value):

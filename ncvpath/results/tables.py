@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..runtime.loading import package
+from .predictions import family_name, family_of
 
 INTERCEPT = "(Intercept)"
 FACTS = ("penalty", "gamma", "alpha", "n", "p", "tol", "convex_min", "stopped")
@@ -14,7 +15,8 @@ def facts(path):
     pandas copies it with the table, and writes it into Parquet files.
     """
     found = {name: plain(getattr(path, name)) for name in FACTS}
-    return found | {"intercept": bool(path.has_intercept)}
+    own = {"family": family_name(path), "intercept": bool(path.has_intercept)}
+    return found | own
 
 
 def plain(value):
@@ -32,7 +34,7 @@ def long_table(path, zeros):
         values = path.beta.toarray().ravel(order="F")
     else:
         feature, each, values = path.beta.indices, path.df, path.beta.data
-    if path.has_intercept or zeros:
+    if path.has_intercept or (zeros and family_of(path).has_intercept):
         # The intercept leads each lambda's rows, as in R's tidy tables.
         first = np.cumsum(each) - each
         feature = np.insert(feature, first, -1)
@@ -54,14 +56,16 @@ def long_table(path, zeros):
 
 
 def sparse_table(intercept, beta, rows, columns):
-    """A table of sparse columns, the intercept in the first row."""
+    """A table of sparse columns, the intercept in the first row, if it has one."""
     pd = package("pandas")
     from scipy.sparse import csc_array
 
+    if not len(intercept):
+        return pd.DataFrame.sparse.from_spmatrix(beta, index=rows, columns=columns)
     first = beta.indptr[:-1]
     values = csc_array(
         (
-            np.insert(beta.data, first, intercept),
+            np.insert(beta.data, first, intercept[0]),
             np.insert(beta.indices + 1, first, 0),
             beta.indptr + np.arange(beta.indptr.size, dtype=beta.indptr.dtype),
         ),

@@ -33,6 +33,14 @@ class Status(Enum):
     )
     MAX_EPOCHS = "max_epochs reached before tol; raise max_epochs or tol"
     STALLED = "progress stopped before tol; raise tol, or lower alpha to add some ridge"
+    UNSETTLED = (
+        "adaptive rescaling did not settle: no solution was found whose units are its "
+        "own; raise lambda, lower alpha, or use rescale=False"
+    )
+    SATURATED = (
+        "saturated: the model explains all there is, and coefficients grow without "
+        "end; raise lambda, or lower alpha to add some ridge"
+    )
     ROUNDING = "tol is below what rounding allows on these data; raise tol"
 
 

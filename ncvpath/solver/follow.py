@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import loop, mm
-from .finished import WORK
+from .finished import WORK, Status
 from .working_set import default_n_added
 
 
@@ -16,6 +16,7 @@ class Path:
     lambdas: np.ndarray
     features: np.ndarray  # of all nonzero coefficients, lambda after lambda
     values: np.ndarray
+    intercept: np.ndarray  # L, beyond what was taken away from y
     ends: np.ndarray  # L + 1: where each lambda's begin, and the last end
     changed: np.ndarray  # bool: whether the support may differ from that before
     loss: np.ndarray
@@ -60,6 +61,10 @@ def follow(problem, state, lambdas, warm_up_lambdas, settings, tick):
         part, stopped = within_dfmax(
             part.part(first, len(part)), settings.dfmax, bool(parts)
         )
+        if problem.watches and part.status[-1:] == [Status.SATURATED]:
+            lam = part.solutions.lambdas[-1]
+            stopped = f"the model is saturated at lambda={lam:.4g}"
+            part = part.part(0, len(part) - bool(parts))  # the first is kept, flagged
         tick(len(part))
         if len(part):
             parts.append(part)
@@ -95,6 +100,7 @@ def joined(problem, parts, stopped):
         np.concatenate([each.lambdas for each in solutions]),
         np.concatenate(used),
         np.concatenate([each.beta[mask] for each, mask in zip(solutions, inside)]),
+        np.concatenate([each.intercept for each in solutions]),
         np.append(0, np.cumsum(np.concatenate([mask.sum(axis=1) for mask in inside]))),
         np.concatenate(changed),
         np.concatenate([each.loss for each in solutions]),

@@ -88,10 +88,14 @@ class GramCache:
         self.features, self.slot = everything.copy(), everything.copy()
         self.row_features, self.row = everything.copy(), everything.copy()
 
-    @property
-    def products(self):
-        """As the kernels take it."""
-        return Products(self.array, self.row)
+    def products(self, stretch=None):
+        """As the kernels take it; multiplied by `stretch` (p) of both, if given."""
+        if stretch is None:
+            return Products(self.array, self.row)
+        rows = stretch[self.row_features[: self.n_rows]]
+        values = self.array[: self.n_rows, : self.known] * rows[:, None]
+        values *= stretch[self.features[: self.known]]
+        return Products(values, self.row)
 
     @property
     def complete(self):

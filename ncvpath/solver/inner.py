@@ -10,32 +10,36 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import kernels
-from ..kernels.records import Coordinates, Progress, ResidualSweeps, Sweeps
+from ..kernels.records import Coordinates, ResidualSweeps, Sweeps
 from . import gist
-
-# Products in one call of compiled code, after which it returns to be asked again:
-# interrupts are heard between calls. A second or so.
-WORK = 1e9
-# Features of a working set that is so small that all products are computed at once.
-SMALL_SET = 32
-# Coordinates beyond the support that the Cholesky factor has room for at first.
-AHEAD = 50
+from .descent import WORK, descend
+from .finished import Status
+from .newton import Newton
+from .solutions import Solutions
 
 
 class Solved(NamedTuple):
     """The block on the working set, as far as it was solved."""
 
-    beta: np.ndarray  # lambdas x features
+    solutions: Solutions
     epochs: np.ndarray  # by lambda
     newton_steps: np.ndarray
     met: np.ndarray  # bool: whether the target was met
+    failure: Status | None = None  # why the last of them has no solution
+
+    def part(self, n):
+        """The first n of them."""
+        if n == len(self.solutions):
+            return self
+        counts = (counts[:n] for counts in self[1:4])
+        return Solved(self.solutions.part(0, n), *counts)
 
 
 class Way(NamedTuple):
     """A way to solve it, and how its rounds are best arranged."""
 
     solve: Callable
+    solve_curved: Callable | None  # the same where the loss is not quadratic
     max_block: int  # lambdas that are solved together, at most
     strong_per_added: int  # strong features at first, over those added in a round
     # From this round on at one lambda the working set only grows, so that the rounds
@@ -59,33 +63,39 @@ def by_gram(problem, state, features, lambdas, target, max_epochs, each):
         return by_residual(
             problem, state, features, lambdas[:1], target, max_epochs, each, False
         )
-    slots, units = cache.slots(features), problem.units(lambdas)
-    beta, q = state.beta[features], state.correlation.values[features]
-    # Products of those in use, and of those that will be in use if q does not move.
-    coming = np.abs(q) >= units[0, 0] * problem.penalty_factor[features]
-    coming |= (beta != 0) | (m <= SMALL_SET)
-    cache.add_rows(features[coming])
-    r = Coordinates(np.arange(m), slots.copy(), *np.empty((2, m)), beta, q)
-    cholesky = cache.cholesky_for(min(m, np.count_nonzero(beta) + AHEAD))
-    counts = np.array([0, 0, -1, 0, 0])
-    progress = Progress(counts, np.zeros(2), np.empty((lambdas.size, 3 + m)))
-    sweeps = Sweeps(target, max_epochs, each, WORK)
-    with problem.design.matrix.threads.scratch("working set", m, m) as scratch:
-        met = True
-        while counts[0] < lambdas.size and met:
-            kernels.descend_block(
-                cache.products, r, problem.of_features(features), problem.penalty,
-                units, cholesky, scratch, sweeps, progress,
-            )
-            if counts[2] >= 0:  # one is to enter; others probably, too
-                cache.add_rows(features[r.order[np.abs(r.q) > r.l1]])
-            elif counts[0]:
-                met = progress.results[counts[0] - 1, 2] <= target
-    results = progress.results[: counts[0]]
-    return Solved(
-        results[:, 3:], results[:, 0].astype(int), results[:, 1].astype(int),
-        results[:, 2] <= target,
+    results = descend(
+        problem, cache, features, problem.of_features(features), problem.units(lambdas),
+        state.beta[features], state.correlation.values[features],
+        Sweeps(target, max_epochs, each, WORK),
     )
+    solutions = Solutions(problem, lambdas[: len(results)], features, results[:, 3:])
+    epochs, steps = results[:, 0].astype(int), results[:, 1].astype(int)
+    return Solved(solutions, epochs, steps, results[:, 2] <= target)
+
+
+def by_newton(problem, state, features, lambdas, target, max_epochs, each):
+    """Proximal Newton steps, each a problem of least squares on a Gram matrix."""
+    newton, found = Newton(problem, state, features), []
+    for lam in lambdas:
+        units, most = problem.units(np.array([lam])), each if found else max_epochs
+        epochs, steps, met, failure = newton.solve(units, target, most)
+        if failure is Status.SATURATED:
+            met &= not problem.watches
+        found.append((newton.point, newton.unit, epochs, steps, met))
+        if not met:
+            break
+    points, unit, epochs, steps, met = zip(*found)
+    solutions = Solutions(
+        problem, lambdas[: len(found)], features,
+        np.array([point.beta for point in points]),
+        np.array([point.intercept for point in points]),
+        np.array(unit) if problem.rescales else None,
+    )
+    solutions.eta = np.array([point.eta for point in points])
+    solutions.residual = np.array([point.residual for point in points])
+    solutions.loss = np.array([point.loss for point in points])
+    counts = (np.array(each) for each in (epochs, steps, met))
+    return Solved(solutions, *counts, None if met[-1] else failure)
 
 
 def by_residual(
@@ -97,7 +107,7 @@ def by_residual(
     epochs = problem.design.descend(
         features, problem.penalty, r, l2, state.correlation.vector.copy(), sweeps
     )
-    return single(r.beta, epochs)
+    return single(problem, features, lambdas, r.beta, epochs)
 
 
 def by_proximal_gradient(problem, state, features, lambdas, target, max_epochs, each):
@@ -106,7 +116,7 @@ def by_proximal_gradient(problem, state, features, lambdas, target, max_epochs, 
     epochs = gist.minimise(
         problem, state.correlation.vector, features, r, l2, target, max_epochs
     )
-    return single(r.beta, epochs)
+    return single(problem, features, lambdas, r.beta, epochs)
 
 
 def coordinates(problem, state, features, lam):
@@ -120,17 +130,18 @@ def coordinates(problem, state, features, lam):
     ), l2
 
 
-def single(beta, epochs):
+def single(problem, features, lambdas, beta, epochs):
     """The solution at one lambda; whether it met the target will be measured."""
+    solutions = Solutions(problem, lambdas[:1], features, beta[None])
     zero = np.zeros(1, dtype=int)
-    return Solved(beta[None], zero + epochs, zero, np.ones(1, dtype=bool))
+    return Solved(solutions, zero + epochs, zero, np.ones(1, dtype=bool))
 
 
 # With the Gram matrix at hand a larger set and an exact solution cost little. Where
 # each sweep touches every column, small sets are what it is all about, and loose rounds
 # save a third of the columns touched on the paper's problems.
 INNER = {
-    "cd": Way(by_gram, 32, 5, 0, 100, share=0.01, decay=0.01),
-    "bcd": Way(by_residual, 1, 1, 100, 100, share=0.5, decay=0.8),
-    "gist": Way(by_proximal_gradient, 1, 1, 100, 100, share=0.5, decay=0.8),
+    "cd": Way(by_gram, by_newton, 32, 5, 0, 100, share=0.01, decay=0.01),
+    "bcd": Way(by_residual, None, 1, 1, 100, 100, share=0.5, decay=0.8),
+    "gist": Way(by_proximal_gradient, None, 1, 1, 100, 100, share=0.5, decay=0.8),
 }

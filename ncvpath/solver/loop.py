@@ -38,6 +38,8 @@ SAME_OBJECTIVE = 1e-9
 PATIENCE = 3
 # Correlations of a block: lambdas times features, at most.
 BLOCK_NUMBERS = 1 << 23
+# Where the problem on the working set has no solution, whatever its violation.
+NO_SOLUTION = (Status.SATURATED, Status.UNSETTLED)
 # A lambda this close to lambda_max is lambda_max, rounded differently.
 SAME_LAMBDA = 1e-12
 
@@ -65,6 +67,7 @@ class Attempt:
     problem: Problem
     lam: float
     beta: np.ndarray  # p, where it starts: the coefficients of the lambda before
+    intercept: float
     start: Correlations  # of their residual
     target: float  # how exactly to solve the next round
     loosest: float  # and the loosest that a later one may be
@@ -78,12 +81,16 @@ class Attempt:
     def origin(self):
         """Where it starts, as a solution at this lambda."""
         support = np.flatnonzero(self.beta)
-        beta = self.beta[support][None]
-        return Solutions(self.problem, np.array([self.lam]), support, beta)
+        return Solutions(
+            self.problem, np.array([self.lam]), support, self.beta[support][None],
+            np.array([self.intercept]),
+        )
 
     @property
     def ceiling(self):
         """The highest objective that is not above the origin's, as far as we know."""
+        if self.problem.rescale:
+            return np.inf  # there is no fixed objective
         height = self.origin.objective[0]
         return max(height + SAME_OBJECTIVE * abs(height), self.origin.hidden[0])
 
@@ -91,12 +98,16 @@ class Attempt:
 class Outcome(NamedTuple):
     """A block of lambdas, solved and checked."""
 
-    solutions: Solutions
     solved: Solved
     checked: Checked
     inside: np.ndarray  # by lambda: the largest violation in the working set
     outside: np.ndarray  # and beyond it
     work: dict[str, np.ndarray]
+
+    @property
+    def solutions(self):
+        """What was found."""
+        return self.solved.solutions
 
     @property
     def worst(self):
@@ -155,7 +166,9 @@ def rounds(problem, state, lambdas, limits):
             attempt = begin(problem, state, lambdas[done], limits)
         status = handle_failure(problem, state, attempt, outcome, passed, limits)
         if status is None:
-            block = block._replace(lambdas=block.lambdas[passed:])
+            # Alone: those behind it would be solved in vain if it fails again.
+            block = block._replace(lambdas=lambdas[done : done + 1])
+            longest = max(longest // 2, 1)
         else:
             yield close(problem, state, attempt, outcome, passed, status, limits)
             done, attempt = done + 1, None
@@ -167,7 +180,9 @@ def begin(problem, state, lam, limits):
     if state.lam == np.inf and limits.working_set != "full":
         # From a cold start the first set is a guess, and need not be solved exactly.
         target, loosest = inner_target(limits, loosest, problem.g0)
-    return Attempt(problem, lam, state.beta, state.correlation, target, loosest)
+    return Attempt(
+        problem, lam, state.beta, state.intercept, state.correlation, target, loosest
+    )
 
 
 def solve_and_check(problem, state, block, attempt, limits, ahead):
@@ -179,15 +194,15 @@ def solve_and_check(problem, state, block, attempt, limits, ahead):
     # A little further than asked, but not into rounding.
     target = max(MARGIN * attempt.target, 0.5 * rounding)
     left = limits.max_epochs - int(attempt.work["epochs"][0])
-    solved = INNER[limits.solver].solve(
+    way = INNER[limits.solver]
+    solve = way.solve if problem.likelihood.is_quadratic else way.solve_curved
+    solved = solve(
         problem, state, features, block.lambdas, target, left, limits.max_epochs
     )
-    lambdas = block.lambdas[: len(solved.beta)]
-    solutions = Solutions(problem, lambdas, features, solved.beta)
-    checked = check(problem, state, solutions, limits, ahead)
+    checked = check(problem, state, solved.solutions, limits, ahead)
     n = len(checked.values)  # up to the first that is certain to fail
-    solutions, solved = solutions.part(0, n), Solved(*(part[:n] for part in solved))
-    inside, outside = violations(solutions, checked.values, state.member)
+    solved = solved.part(n)
+    inside, outside = violations(solved.solutions, checked.values, state.member)
     work = no_work(n)
     work["strong"][:], work["working_set"][:] = block.strong, features.size
     work["rounds"][:], work["certified"][:] = 1, checked.certified
@@ -196,7 +211,7 @@ def solve_and_check(problem, state, block, attempt, limits, ahead):
     work["seconds"][:] = (perf_counter() - started) / n
     work["checked"][0] += touched
     work["round_trips"][0] = (problem.design.round_trips or 0) - trips
-    return Outcome(solutions, solved, checked, inside, outside, work)
+    return Outcome(solved, checked, inside, outside, work)
 
 
 def check(problem, state, solutions, limits, ahead):
@@ -249,13 +264,15 @@ def handle_failure(problem, state, attempt, outcome, k, limits):
     spent = {name: counts[k : k + 1].copy() for name, counts in outcome.work.items()}
     for name in ("checked", "seconds"):  # also on those after it, in vain
         spent[name][0] = outcome.work[name][k:].sum()
-    state.beta, state.correlation = solutions.full(k), outcome.checked.row(solutions, k)
+    state.stand(solutions, k, outcome.checked.row(solutions, k))
     if outside > limits.tol:
         move_feasible(problem, state, attempt, solutions.lambdas[k], spent)
     attempt.work = add_work(attempt.work, spent)
     if limits.record:
         step = spent["step"][0]
         attempt.trace.append(record_round(outcome, k, state.member, step))
+    if outcome.solved.failure and k == len(solutions) - 1:
+        return outcome.solved.failure
     if worst <= limits.tol:
         return Status.CONVERGED
     if attempt.work["epochs"][0] >= limits.max_epochs:
@@ -373,7 +390,7 @@ def conclude(state, solutions, status, worst, attempt, limits):
         attempt.work["checked"] += design.p
         correlation = Correlations(design, solutions.residual[0], values[0])
         worst = np.maximum(*violations(solutions, values, solutions.member))[0]
-        if worst <= limits.tol:
+        if worst <= limits.tol and status not in NO_SOLUTION:
             status = Status.CONVERGED
         elif status is Status.CONVERGED:
             status = Status.ROUNDING
@@ -389,12 +406,14 @@ def stay_at_null(problem, state, lambdas, limits):
     """The null model, the solution from lambda_max up."""
     n, support = lambdas.size, np.flatnonzero(state.beta)
     beta = state.beta[support][None].repeat(n, axis=0)
-    solutions = Solutions(problem, lambdas, support, beta)
+    intercept = np.full(n, state.intercept)
+    solutions = Solutions(problem, lambdas, support, beta, intercept)
     values = state.correlation.values[None].repeat(n, 0)
     # lambda_max may be rounded differently.
     inside = solutions.violation(values[:, support])
     checked = Checked(values, None, *np.zeros((2, n)))
-    outcome = Outcome(solutions, None, checked, inside, np.zeros(n), no_work(n))
+    solved = Solved(solutions, *np.zeros((3, n)))
+    outcome = Outcome(solved, checked, inside, np.zeros(n), no_work(n))
     outcome.work["checked"][:] = problem.design.p
     outcome.work["round_trips"][0] = problem.design.round_trips or 0
     trace = [[] for _ in range(n)]
@@ -418,8 +437,9 @@ def unpenalised(problem, state, limits, finished):
     """
     design, live = problem.design, np.flatnonzero(problem.may_enter)
     unique = live.size <= design.n_counted
-    if unique and design.n * live.size <= DIRECT:
-        beta, unique = least_squares(design, problem.response, live)
+    quadratic = problem.likelihood.is_quadratic
+    if quadratic and unique and design.n * live.size <= DIRECT:
+        beta, unique = least_squares(design, problem.likelihood.y, live)
         if unique:
             attempt = begin(problem, state, 0.0, limits)
             attempt.work, attempt.trace = finished.work, finished.trace[0]

@@ -1,17 +1,17 @@
 """What is minimised, and its null model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from ..families import FAMILIES
 from ..kernels.records import Features, Penalty
 from ..matrices.design import Design
-from ..matrices.least_squares import EPS, off_center
-from ..penalties import BY_KIND, MAX_GROWTH, shaped
+from ..matrices.least_squares import EPS, least_squares, off_center
+from ..penalties import BY_KIND, MAX_GROWTH, by_name, shaped
 from .certificates import Correlations
 from .gram import GramCache
+from .newton import Newton
 from .rounding import Rounding, measure_rounding
 from .solutions import Anchor
 from .state import State
@@ -19,6 +19,8 @@ from .state import State
 # A null gradient below this share of |x_j| times what is subtracted is rounding, not
 # signal.
 ORTHOGONAL = 2e-14
+# The null model is solved to this share of the score's scale, in so many sweeps.
+EXACT, MOST_SWEEPS = 1e-10, 100_000
 # Squares below this lose digits to the end of the range of numbers.
 VANISHING = np.finfo(float).tiny / EPS
 
@@ -27,16 +29,17 @@ VANISHING = np.finfo(float).tiny / EPS
 class Problem:
     """What is minimised; it never changes along the path."""
 
-    family: object  # families/
+    likelihood: object  # families/
     design: Design
-    response: np.ndarray  # n, y as the family wants it
-    mean: float  # what was taken away from y
     penalty: Penalty
     alpha: float
     penalty_factor: np.ndarray  # p, 0 = unpenalised, inf = excluded (or constant)
     lambda_max: float  # the null model is the solution from here up
     g0: float  # largest |<x_j, r0>| of a penalised feature: the unit of violations
     rounding: Rounding
+    rescale: bool = False  # whether unit_j beta_j is penalised, unit_j^2 = v_j
+    null_loss: float = np.nan  # of intercept and offset alone
+    watches: bool = False  # whether a saturated model ends the path
     majorizes: "Problem | None" = None  # whose penalty this one's lies above (mm.py)
 
     def units(self, lambdas):
@@ -57,12 +60,29 @@ class Problem:
         ridge = np.where(self.may_enter, self.ridge_factor, 0.0)
         return lam * (1 - self.alpha) * ridge * beta
 
-    def of_features(self, features):
-        """What kernels want to know of the features of a working set."""
+    def of_features(self, features, unit=None):
+        """What kernels want to know of the features of a working set.
+
+        With units unit_j^2 = v_j the penalty is that of unit_j beta_j at l1_j / unit_j,
+        and the ridge l2_j v_j beta_j^2 / 2 that of the same.
+        """
+        unit = np.ones(features.size) if unit is None else unit
         return Features(
-            self.penalty_factor[features], self.ridge_factor[features],
-            self.design.norm2[features],
+            self.penalty_factor[features] / unit, self.ridge_factor[features],
+            self.design.norm2[features], unit,
         )
+
+    def explained(self, loss):
+        """The share that a model of this loss explains of what coefficients without end
+        would explain."""
+        limit = self.likelihood.limit
+        return 1 - (loss - limit) / (self.null_loss - limit)
+
+    @property
+    def rescales(self):
+        """Whether units matter: not for the lasso alone, without a ridge."""
+        lasso = self.penalty.kind == by_name("lasso").kind
+        return self.rescale and not (lasso and self.alpha == 1)
 
     @property
     def ridge_factor(self):
@@ -72,7 +92,13 @@ class Problem:
     @cached_property
     def growth(self):
         """The slope of the strong rule."""
-        return min(BY_KIND[self.penalty.kind].growth(self.penalty.shape), MAX_GROWTH)
+        row, shape = BY_KIND[self.penalty.kind], self.penalty.shape
+        if not (self.rescale or self.likelihood.is_quadratic):
+            # In units in which the curvature is one, gamma is as much smaller.
+            shape *= self.likelihood.null_curvature()
+            if row.above is not None and not shape > row.above:
+                return MAX_GROWTH
+        return min(row.growth(shape), MAX_GROWTH)
 
     @cached_property
     def free(self):
@@ -90,37 +116,47 @@ def pose(data, settings, design, products=None):
 
     `products` of all columns, if they are known, serve a tall design.
     """
-    family = FAMILIES["gaussian"]
-    response, mean = family.center(data.y, data.weights, settings.intercept)
-    spread = check_sizes(design, family, response)
-    penalty = shaped(settings.row, settings.gamma, float(spread))
+    likelihood = settings.family.bind(data.response, data.weights, settings.intercept)
+    spread = check_sizes(design, likelihood)
+    penalty = choose_penalty(settings, likelihood, spread)
+    penalty_factor = np.where(design.constant, np.inf, data.penalty_factor)
+    nothing = np.full((1, design.n), likelihood.null_intercept())
+    problem = Problem(
+        likelihood, design, penalty, settings.alpha, penalty_factor, np.inf, np.nan,
+        measure_rounding(design, spread, np.isfinite(penalty_factor)),
+        settings.rescale, likelihood.loss(nothing)[0], settings.ends_at_saturation,
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        state = null_state(problem, nothing)
+        tall = design.matrix.is_tall and settings.uses_products
+        if likelihood.is_quadratic and (products is not None or tall):
+            state.gram.learn_all(products)
+    g0, top = extremes(design, state, spread, penalty_factor, settings.alpha)
+    return replace(problem, g0=g0, lambda_max=top), state
+
+
+def choose_penalty(settings, likelihood, spread):
+    """The penalty in the units of coefficients."""
+    unit = float(spread)  # of y, and so of coefficients of standardized columns
+    if not likelihood.is_quadratic:
+        unit = 1.0 if settings.rescale else unit / likelihood.null_curvature()
+    penalty = shaped(settings.row, settings.gamma, unit)
     if not np.isfinite(penalty.shape):
         raise ValueError(
             "gamma times the spread of y must not overflow; got "
             f"gamma={settings.gamma:g} and a spread of {spread:g}: choose a smaller "
             "gamma or rescale y"
         )
-    penalty_factor = np.where(design.constant, np.inf, data.penalty_factor)
-    with np.errstate(over="ignore", invalid="ignore"):
-        beta, eta = null_model(family, design, response, penalty_factor)
-        state = null_state(family, design, response, beta, eta, penalty_factor)
-        if products is not None or (design.matrix.is_tall and settings.uses_products):
-            state.gram.learn_all(products)
-    g0, lambda_max = extremes(design, state, spread, penalty_factor, settings.alpha)
-    problem = Problem(
-        family, design, response, mean, penalty, settings.alpha, penalty_factor,
-        lambda_max, g0, measure_rounding(design, spread, np.isfinite(penalty_factor)),
-    )
-    return problem, state
+    return penalty
 
 
-def check_sizes(design, family, response):
+def check_sizes(design, likelihood):
     """The scale of the response; squares may not overflow nor vanish."""
     with np.errstate(over="ignore"):
-        spread = family.spread(response, design.weights)
+        spread = likelihood.spread()
         total = design.n * spread**2
     squares = {
-        "y": np.array([total] if response.any() else []),
+        "y": np.array([total] if likelihood.y.any() else []),
         "X": design.norm2[~design.constant],
     }
     for name, found in squares.items():
@@ -137,26 +173,52 @@ def check_sizes(design, family, response):
     return spread
 
 
-def null_model(family, design, response, penalty_factor):
-    """Coefficients of the unpenalised features alone, and their linear predictor."""
-    beta, free = np.zeros(design.p), np.flatnonzero(penalty_factor == 0)
+def null_state(problem, nothing):
+    """Where every path begins: intercept and unpenalised features alone.
+
+    `nothing` is the linear predictor of the intercept.
+    """
+    design, likelihood = problem.design, problem.likelihood
+    beta, intercept = np.zeros(design.p), nothing[0, 0]
+    state = state_at(problem, beta, intercept, nothing)
+    free = np.flatnonzero(problem.free)
     if free.size == 0:
-        return beta, np.zeros((1, design.n))
-    beta[free] = family.null_coefficients(design, response, free)
-    return beta, design.combine(free, beta[free][None])
+        return state
+    if likelihood.is_quadratic:
+        beta[free] = least_squares(design, likelihood.y, free)[0]
+    else:
+        beta[free], intercept = fit_unpenalised(problem, state, free)
+    eta = design.combine(free, beta[free][None]) + intercept
+    return state_at(problem, beta, intercept, eta)
 
 
-def null_state(family, design, response, beta, eta, penalty_factor):
-    """Where every path begins."""
-    residual = family.residual(response, eta)[0]
+def state_at(problem, beta, intercept, eta):
+    """The state of coefficients of unpenalised features."""
+    design, likelihood = problem.design, problem.likelihood
+    residual = likelihood.residual(eta)[0]
     values = design.correlate(residual[None])[0]
-    anchor = Anchor(
-        beta.copy(), values.copy(), family.loss(response, eta, design.weights)[0]
-    )
+    anchor = Anchor(beta.copy(), values.copy(), likelihood.loss(eta)[0])
     return State(
-        np.inf, beta, Correlations(design, residual, values), penalty_factor == 0,
-        anchor, GramCache(design),
+        np.inf, beta, float(intercept), Correlations(design, residual, values),
+        problem.free.copy(), anchor, GramCache(design),
     )
+
+
+def fit_unpenalised(problem, state, free):
+    """Coefficients of the unpenalised features and the intercept, by Newton's method
+    from the intercept alone. Numbers, other than classes, may well be explained."""
+    problem = replace(problem, watches=problem.likelihood.family.form != "number")
+    newton = Newton(problem, state, free)
+    target = EXACT * problem.rounding.spread
+    _, _, met, failure = newton.solve(problem.units(np.zeros(1)), target, MOST_SWEEPS)
+    if not met or (failure and problem.watches):
+        raise ValueError(
+            "unpenalised features (penalty_factor 0) must leave the null model a "
+            "solution; got features that explain "
+            f"{problem.explained(newton.point.loss):.3g} of the deviance of y: "
+            "penalise them"
+        )
+    return newton.point.beta, newton.point.intercept
 
 
 def extremes(design, state, spread, penalty_factor, alpha):

@@ -49,8 +49,8 @@ class Rounding:
 def measure_rounding(design, spread, live):
     """The rounding of a design whose `live` features may enter."""
     off = off_center(design, design.all_features)
-    longest = design.length[live].max()
+    longest = design.length[live].max(initial=0.0)
     return Rounding(
-        spread, design.length, off, longest, off[live].max(),
+        spread, design.length, off, longest, off[live].max(initial=0.0),
         IN_VIOLATIONS * design.cancellation * longest,
     )

@@ -35,8 +35,10 @@ class Anchor(NamedTuple):
 class Solutions:
     """Coefficients at K lambdas, zero outside `features`, which ascend."""
 
-    def __init__(self, problem, lambdas, features, beta):
+    def __init__(self, problem, lambdas, features, beta, intercept=None, unit=None):
         self.problem, self.lambdas, self.features = problem, lambdas, features
+        self.intercept = np.zeros(lambdas.size) if intercept is None else intercept
+        self.unit = unit  # K x |features|: sqrt(v_j) of adaptive rescaling, or None
         # K x |features|, on the standardized scale; row after row, as kernels want it.
         self.beta = np.ascontiguousarray(beta)
         self.units = problem.units(lambdas)
@@ -47,28 +49,32 @@ class Solutions:
 
     @cached_property
     def eta(self):
-        """The linear predictors, K x n, on the standardized scale."""
+        """The linear predictors, K x n, without offset (and what is centred away)."""
         used = (self.beta != 0).any(axis=0)
         beta = np.ascontiguousarray(self.beta[:, used])
-        return self.problem.design.combine(self.features[used], beta)
+        eta = self.problem.design.combine(self.features[used], beta)
+        return eta + self.intercept[:, None] if self.intercept.any() else eta
 
     @cached_property
     def residual(self):
         """The score residuals, K x n."""
-        return self.problem.family.residual(self.problem.response, self.eta)
+        return self.problem.likelihood.residual(self.eta)
 
     @cached_property
     def loss(self):
         """The weighted mean of the loss."""
         with np.errstate(over="ignore", invalid="ignore"):  # runaway coefficients
-            return self.problem.family.loss(
-                self.problem.response, self.eta, self.problem.design.weights
-            )
+            return self.problem.likelihood.loss(self.eta)
 
     def correlate_by_gram(self, anchor, gram, tol):
         """Correlations with every feature by the products of all columns, K x p; None
-        where there are none or rounding forbids it. Sets the loss, too."""
+        where there are none or rounding forbids it. Sets the loss, too.
+
+        Only least squares has one Gram matrix for all residuals.
+        """
         design = self.problem.design
+        if not self.problem.likelihood.is_quadratic:
+            return None
         # In products of columns cancellation counts twice.
         rounding = design.cancellation * self.rounding
         if not gram.complete or not (rounding <= BY_FAR * tol).all():
@@ -85,8 +91,11 @@ class Solutions:
         return values
 
     def violation(self, correlation):
-        """The largest violation of the features, by lambda."""
-        return self._measured(correlation)[0]
+        """The largest violation of the features and the intercept, by lambda."""
+        worst, likelihood = self._measured(correlation)[0], self.problem.likelihood
+        if likelihood.is_quadratic or not likelihood.intercept:
+            return worst  # y is centred
+        return np.maximum(worst, np.abs(self.residual @ self.problem.design.weights))
 
     @cached_property
     def objective(self):
@@ -97,26 +106,39 @@ class Solutions:
     @cached_property
     def hidden(self):
         """What of the objective rounding hides, at least."""
+        if not self.problem.likelihood.is_quadratic:
+            return np.full(len(self), -np.inf)  # nothing is derived from it
         return self.problem.rounding.in_objective(self.rounding)
 
     def _measured(self, correlation):
         worst, total = np.empty((2, len(self)))
-        kernels.measure_inside(
-            self.problem.penalty, self.problem.of_features(self.features), self.units,
-            self.beta, np.ascontiguousarray(correlation), worst, total,
-        )
+        penalty, correlation = self.problem.penalty, np.ascontiguousarray(correlation)
+        if self.unit is None:
+            kernels.measure_inside(
+                penalty, self.problem.of_features(self.features), self.units, self.beta,
+                correlation, worst, total,
+            )
+            return worst, total
+        for k in range(len(self)):  # each lambda has units of its own
+            one, unit = slice(k, k + 1), self.unit[k]
+            kernels.measure_inside(
+                penalty, self.problem.of_features(self.features, unit), self.units[one],
+                self.beta[one] * unit, correlation[one] / unit, worst[one], total[one],
+            )
         return worst, total
 
     def part(self, first, last):
         """Some of them, with what is known of them."""
         if first == 0 and last == len(self):
             return self
+        some = slice(first, last)
         part = Solutions(
-            self.problem, self.lambdas[first:last], self.features, self.beta[first:last]
+            self.problem, self.lambdas[some], self.features, self.beta[some],
+            self.intercept[some], None if self.unit is None else self.unit[some],
         )
         for name in ("eta", "residual", "loss", "objective"):
             if name in self.__dict__:
-                part.__dict__[name] = self.__dict__[name][first:last]
+                part.__dict__[name] = self.__dict__[name][some]
         return part
 
     def settled(self):
@@ -128,7 +150,9 @@ class Solutions:
 
     def of(self, problem):
         """The same coefficients as solutions of a problem with another penalty."""
-        other = Solutions(problem, self.lambdas, self.features, self.beta)
+        other = Solutions(
+            problem, self.lambdas, self.features, self.beta, self.intercept, self.unit
+        )
         for name in ("eta", "residual", "loss"):
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]

@@ -15,6 +15,7 @@ class State:
 
     lam: float  # the last finished lambda; inf: none yet
     beta: np.ndarray  # p, on the standardized scale
+    intercept: float  # of a likelihood that is not quadratic; otherwise y is centred
     correlation: Correlations  # of its residual with every feature
     member: np.ndarray  # p, bool: the working set
     anchor: Anchor  # the null model
@@ -24,4 +25,9 @@ class State:
     def move(self, solutions, k, correlation):
         """Be at the k-th of some solutions, which is finished."""
         self.lam = solutions.lambdas[k]
-        self.beta, self.correlation = solutions.full(k), correlation
+        self.stand(solutions, k, correlation)
+
+    def stand(self, solutions, k, correlation):
+        """Be at the k-th of some solutions, which is tried again."""
+        self.beta, self.intercept = solutions.full(k), solutions.intercept[k]
+        self.correlation = correlation

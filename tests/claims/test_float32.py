@@ -6,9 +6,9 @@ import numpy as np
 import oracle
 import pytest
 from conftest import draw
+from fitting import clean
 
 from ncvpath import cv_ncvpath, matrices, ncvpath
-from ncvpath.inputs.data import check_data
 from ncvpath.matrices.columns import SHORT
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design
@@ -100,9 +100,9 @@ def test_fermats_conditions_hold(kept_short, switches):
 @pytest.mark.parametrize("dtype", TYPES)
 def test_fortran_order_is_the_users_own_memory(dtype):
     X, y = entries(30, 7, dtype)
-    checked = check_data(X, y, None, None, True).X
+    checked = clean(X, y).X
     assert np.shares_memory(checked, X) and checked.dtype == X.dtype
-    copied = check_data(np.ascontiguousarray(X), y, None, None, True).X
+    copied = clean(np.ascontiguousarray(X), y).X
     assert copied.dtype == X.dtype and copied.flags.f_contiguous
 
 

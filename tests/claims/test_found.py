@@ -1,22 +1,18 @@
 """What random problems found, each by name. See test_properties.py."""
 
-import inspect
 import warnings
 
 import numpy as np
 import pytest
 import recipes
 from conftest import draw
-from fitting import cross_validate, fit
+from fitting import clean, cross_validate, fit, settings_of
 from judge import is_honest, never_rises, nothing_to_explain
 from scipy import sparse
 
 from ncvpath import ConvergenceWarning, assign_folds, cv_ncvpath, ncvpath
 from ncvpath.crossval.fold_fits import AllRows
-from ncvpath.cv import OF_THE_DATA
 from ncvpath.inputs.checks import matrix
-from ncvpath.inputs.data import check_data
-from ncvpath.inputs.settings import check_settings
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design
 from ncvpath.matrices.sparse import sparse_matrix
@@ -265,12 +261,9 @@ LIMITS = loop.Limits(
 
 def posed(X, y):
     """The problem of a fit by default, and its null model."""
-    given = inspect.getcallargs(ncvpath, X, y)
-    names = given.keys() - {"X", "y", *OF_THE_DATA}
-    settings = check_settings(**{name: given[name] for name in names})
-    data = check_data(X, y, None, None, True)
+    data = clean(X, y)
     design = make_design(dense_matrix(data.X, ThreadPool(1)), data.weights, True, True)
-    return pose(data, settings, design)
+    return pose(data, settings_of(), design)
 
 
 def outcome_of(problem, lambdas, beta, loss=None):
@@ -286,8 +279,7 @@ def outcome_of(problem, lambdas, beta, loss=None):
     work = no_work(count)
     work["epochs"][:], work["rounds"][:] = epochs, 1
     return loop.Outcome(
-        solutions, inner.Solved(solutions.beta, epochs, 0 * epochs, met), checked,
-        inside, outside, work,
+        inner.Solved(solutions, epochs, 0 * epochs, met), checked, inside, outside, work
     )
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import compiled
 from oracle import Problem
 
 from benchmarks.global_minima import SAME, compared, drawn, gammas
@@ -10,6 +11,7 @@ from ncvpath.penalties import ROWS, Penalty
 
 every_penalty = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 CASES = 400
+threshold = compiled(kernels.threshold)
 
 
 def height(row, b, z, v, l1, g):
@@ -61,7 +63,7 @@ def test_one_coordinate_is_minimised_globally(row, far):
     best = brute_force(row, z, v, l1, g)
     current = 0.0 if far else 1.0
     b = np.array([
-        kernels.threshold(Penalty(row.kind, shape), *case, current)
+        threshold(Penalty(row.kind, shape), *case, current)
         for *case, shape in zip(z, v, l1, g)
     ])
     assert (b >= 0).all() and np.isfinite(b).all()
@@ -69,7 +71,7 @@ def test_one_coordinate_is_minimised_globally(row, far):
     size = v * b**2 / 2 + z * b + z**2 / v  # of the terms that cancel
     worse = found - best > 1e-12 * size
     assert not worse.any(), list(zip(*(a[worse][:3] for a in (z, v, l1, g))))
-    mirrored = kernels.threshold(
+    mirrored = threshold(
         Penalty(row.kind, g[0]), -z[0], v[0], l1[0], -current
     )
     assert mirrored == -b[0]

@@ -270,7 +270,7 @@ def test_every_kernel_forgives():
     kernels.descend_block  # loads them
     compiled = [f for f in vars(kernels).values() if hasattr(f, "py_func")]
     kept = [f for f in compiled if type(f._cache).__name__ != "NullCache"]
-    print(len(compiled) > 20 and len(kept) > 10)  # helpers are part of what calls them
+    print(len(compiled) > len(kept) > 10)  # inlined ones are part of what calls them
     print({type(f._cache).__name__ for f in kept} == {"ForgivingCache"})
     """
     assert run(script) == ["True", "True"]

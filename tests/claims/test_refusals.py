@@ -112,12 +112,15 @@ CALLS = {
     "compare": dict(paths=None),
     "penalties": {},
     "plot_penalties": {},
+    "families": {},
     "load_diabetes": {},
+    "load_heart": {},
+    "load_veteran": {},
     "show_versions": {},
     "path.predict": dict(X=X),
     "path.cross_validate": dict(nfolds=3),
     "cv.predict": dict(X=X),
-    "NcvPath.load": {},
+    "NcvPath.load": dict(file="nowhere.npz"),
 } | {
     f"path.{name}": {} for name in (
         "coef", "selected", "to_frame", "residuals", "loglik", "aic", "bic", "ebic",
@@ -177,8 +180,8 @@ def complaint(call, arguments, name, value):
         return "it has NaN" if has_nan(call(**arguments | {name: value})) else None
     except (ValueError, TypeError) as error:
         message = str(error)
-    except OSError as error:  # of a file that cannot be
-        return None if name == "file" else repr(error)
+    except OSError as error:  # of a file that cannot be, or is not there
+        return None if "file" in {name, *arguments} else repr(error)
     except Exception as error:
         return repr(error)[:LONG]
     if len(message) > LONG or not re.search(rf"\b{name}\b", message):
@@ -210,7 +213,7 @@ def test_wrong_values_are_refused_by_the_name_of_their_argument(
     [
         ("nfold", "nfolds"), ("lambda.min", "lambda_min_ratio"), ("lambda", "lambdas"),
         ("penalty.factor", "penalty_factor"), ("max_epoch", "max_epochs"),
-        ("family", None),
+        ("clusters", None),
     ],
 )
 def test_unknown_arguments_of_cross_validation_come_with_a_guess(word, meant):

@@ -203,11 +203,11 @@ def test_pruning_ends_even_with_a_solver_that_cannot_move(monkeypatch, way, p):
     violates again. From some round on the set only grows, until all are in it."""
     calls = []
 
-    def stuck(problem, state, features, *_):
+    def stuck(problem, state, features, lambdas, *_):
         calls.append(features.size)
         if len(calls) > 2000:
             raise RecursionError("round for ever")
-        return single(state.beta[features], 0)
+        return single(problem, features, lambdas, state.beta[features], 0)
 
     X, y = draw(40, p, seed=1)
     options = dict(lambdas=0.1, warm_up=False, n_added=10, solver=way)

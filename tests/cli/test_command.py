@@ -690,12 +690,13 @@ def test_help_has_examples(arguments, capsys):
 
 
 def test_examples_of_the_help_can_be_parsed(capsys):
-    from ncvpath.cli.command import EXAMPLES, fit_parser
+    from ncvpath.cli.command import EXAMPLES, check_outcome, fit_parser
 
     lines = re.findall(r"python -m ncvpath fit (.*)", EXAMPLES)
     assert len(lines) >= 3
     for line in lines:
-        assert fit_parser().parse_args(line.split()).response
+        parser = fit_parser()
+        check_outcome(parser, parser.parse_args(line.split()))  # ends if it is wrong
 
 
 def test_the_data_are_never_replaced_by_their_results(folder):

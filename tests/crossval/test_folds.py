@@ -504,3 +504,67 @@ def test_a_table_is_neither_labels_nor_pairs():
     pairs[0, 0] = pairs[1, 1] = [0, 1, 2]
     pairs[0, 1] = pairs[1, 0] = [3, 4, 5]
     assert read_folds(pairs, 3, None, None, X, y).labels.tolist() == [1] * 3 + [0] * 3
+
+
+# Shares of classes and events
+
+
+def survival(status, entry=False):
+    """(time, status) or (start, stop, status), as columns."""
+    time = 1.0 + np.arange(len(status))
+    columns = [time - 0.5, time, status] if entry else [time, status]
+    return np.column_stack(columns)
+
+
+CLASSES = np.repeat([0, 1], [40, 9])
+STRATIFIED = {
+    "numbers": CLASSES,
+    "truth": CLASSES == 1,
+    "text": np.array(["ill", "well"])[1 - CLASSES],
+    "objects": np.array(["y", "x"], dtype=object)[CLASSES],
+    "Series": pd.Series(CLASSES).map({0: "a", 1: "b"}).astype("category"),
+    "one column": CLASSES[:, None],
+    "survival": survival(CLASSES),
+    "delayed entry": survival(CLASSES, entry=True),
+    "frame": pd.DataFrame({"time": 1.0 + np.arange(49), "died": CLASSES == 1}),
+    "structured": np.array(
+        [(bool(d), 2.0) for d in CLASSES], dtype=[("event", "?"), ("time", "f8")]
+    ),
+}
+
+
+@pytest.mark.parametrize("y", STRATIFIED.values(), ids=STRATIFIED.keys())
+@pytest.mark.parametrize("nfolds", [2, 4, 10])
+def test_each_fold_has_its_share_of_both_classes(y, nfolds):
+    labels = assign_folds(49, nfolds, random_state=2, y=y)
+    for rows in (labels, labels[CLASSES == 1], labels[CLASSES == 0]):
+        assert np.ptp(np.bincount(rows, minlength=nfolds)) <= 1
+    other = assign_folds(49, nfolds, random_state=3, y=y)
+    assert not np.array_equal(labels, other)
+
+
+@pytest.mark.parametrize("y", [
+    np.arange(49), CLASSES + 2.0 * (np.arange(49) == 3), np.zeros(49),
+    np.column_stack([CLASSES + 2, CLASSES]) + 1, survival(np.ones(49)),
+])
+def test_other_responses_change_nothing(y):
+    plain = assign_folds(49, 5, random_state=2)
+    assert np.array_equal(assign_folds(49, 5, random_state=2, y=y), plain)
+
+
+def test_groups_with_events_are_spread_over_folds():
+    rng = np.random.default_rng(1)
+    groups = rng.integers(0, 30, 200)
+    y = np.isin(groups, [3, 8, 11, 20])  # in four groups only
+    labels = assign_folds(200, 4, random_state=1, groups=groups, y=y)
+    assert (np.bincount(labels, y) > 0).all() and np.bincount(labels).size == 4
+    for group in np.unique(groups):
+        assert np.unique(labels[groups == group]).size == 1
+
+
+def test_y_must_have_a_value_per_row():
+    for y in (CLASSES[1:], survival(CLASSES[1:]), np.ones((48, 2)) + 1):
+        with pytest.raises(ValueError, match="y must have one .* per row.*48 for 49"):
+            assign_folds(49, 4, y=y)
+    with pytest.raises(ValueError, match="y must have one label per row; got float"):
+        assign_folds(49, 4, y=1.0)

@@ -3,9 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fitting import clean
 
-from ncvpath import load_diabetes, ncvpath, penalties, simulate
-from ncvpath.inputs.data import check_data
+from ncvpath import (
+    load_diabetes,
+    load_heart,
+    load_veteran,
+    ncvpath,
+    penalties,
+    simulate,
+)
 from ncvpath.penalties import ROWS
 
 CORRELATIONS = ("ar1", "block", "none")
@@ -25,6 +32,35 @@ def test_the_diabetes_study_is_as_published():
     assert X["bmi"].mean() == pytest.approx(26.3757918552)
     assert X["age"].sum() == 21445
     assert X.dtypes.map(str).unique().tolist() == ["float64"]
+
+
+def test_the_heart_disease_study_is_as_published():
+    X, y = load_heart()
+    assert list(X) == [
+        "sbp", "tobacco", "ldl", "adiposity", "famhist", "typea", "obesity", "alcohol",
+        "age",
+    ]
+    assert X.shape == (462, 9) and X.dtypes.map(str).unique().tolist() == ["float64"]
+    assert (y.name, y.shape, y.sum(), set(y)) == ("chd", (462,), 160, {0, 1})
+    # Figures that textbooks give of it.
+    assert X["famhist"].sum() == 192 and set(X["famhist"]) == {0, 1}
+    assert X.iloc[0].tolist() == [160, 12, 5.73, 23.11, 1, 49, 25.3, 97.2, 52]
+    assert X["sbp"].mean() == pytest.approx(138.3268398268)
+    assert (X["tobacco"].max(), X["age"].min(), X["age"].max()) == (31.2, 15, 64)
+
+
+def test_the_veterans_trial_is_as_published():
+    X, y = load_veteran()
+    assert list(X) == [
+        "test", "smallcell", "adeno", "large", "karnofsky", "months", "age", "prior"
+    ]
+    assert X.shape == (137, 8) and X.dtypes.map(str).unique().tolist() == ["float64"]
+    assert list(y) == ["time", "status"] and y["status"].sum() == 128
+    assert X[["test", "smallcell", "adeno", "large", "prior"]].sum().tolist() == [
+        68, 48, 27, 27, 40
+    ]
+    assert (y["time"].median(), y["time"].max()) == (80, 999)
+    assert y.iloc[1].tolist() == [411, 1] and X["karnofsky"].iloc[1] == 70
 
 
 def test_each_call_gives_data_of_its_own():
@@ -75,6 +111,54 @@ def test_the_noise_has_the_variance_asked_for(snr):
     assert signal.var() / (y - signal).var() == pytest.approx(snr, rel=0.05)
 
 
+def test_classes_are_drawn_with_logistic_probabilities():
+    X, y, beta = simulate(40_000, 20, family="binomial", snr=2.0, random_state=4)
+    eta = (X @ beta).to_numpy()
+    assert y.name == "y" and set(y) == {0, 1}
+    assert eta.var() / (np.pi**2 / 3) == pytest.approx(2.0)
+    probability = 1 / (1 + np.exp(-eta))
+    for edge in np.arange(0, 1, 0.1):
+        near = (probability >= edge) & (probability < edge + 0.1)
+        assert y[near].mean() == pytest.approx(probability[near].mean(), abs=0.03)
+
+
+def test_counts_have_the_mean_and_the_signal_asked_for():
+    X, y, beta = simulate(100_000, 20, family="poisson", snr=1.5, random_state=5)
+    mean = 2 * np.exp(X @ beta - (X @ beta).var() / 2)
+    assert y.dtype.kind == "i" and y.min() == 0
+    assert y.mean() == pytest.approx(2, rel=0.03)
+    assert mean.var() / mean.mean() == pytest.approx(1.5, rel=0.1)
+    assert ((y - mean) / np.sqrt(mean)).var() == pytest.approx(1, rel=0.05)
+
+
+def test_times_are_exponential_and_half_of_them_censored():
+    X, y, beta = simulate(40_000, 20, family="cox", snr=2.0, random_state=6)
+    eta = (X @ beta).to_numpy()
+    assert list(y) == ["time", "status"] and set(y["status"]) == {0, 1}
+    assert y["status"].mean() == pytest.approx(0.5, abs=0.02)
+    assert eta.var() / (np.pi**2 / 6) == pytest.approx(2.0)
+    # Events less the hazard e^eta lived through are a martingale.
+    for rows in (eta < -1, np.abs(eta) <= 1, eta > 1):
+        expected = (y["time"] * np.exp(eta))[rows].sum()
+        assert y["status"][rows].sum() == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize("family", ["binomial", "poisson", "cox"])
+def test_the_family_changes_neither_features_nor_who_is_true(family):
+    X, y, beta = simulate(30, 40, family=family, nonzero=3, random_state=1)
+    other, _, truth = simulate(30, 40, nonzero=3, random_state=1)
+    np.testing.assert_array_equal(X, other)
+    np.testing.assert_array_equal(np.sign(beta), truth)
+    assert beta.abs().nunique() == 2 and len(y) == 30
+    assert not simulate(30, 4, family=family, nonzero=0, random_state=1)[2].any()
+    assert len(simulate(1, 2, family=family, nonzero=1, random_state=1)[1]) == 1
+
+
+def test_a_simulation_of_an_unknown_family_lists_the_known():
+    with pytest.raises(ValueError, match="gaussian, binomial, poisson, cox; got"):
+        simulate(5, 2, family="gamma", nonzero=1)
+
+
 def test_a_simulation_may_be_pure_noise_or_full():
     X, y, beta = simulate(50, 5, nonzero=0, random_state=1)
     assert not beta.any() and y.var() > 0
@@ -105,7 +189,7 @@ def test_a_generator_is_used_and_the_global_one_is_not():
 @pytest.mark.parametrize("correlation", CORRELATIONS)
 def test_a_fit_does_not_copy_a_simulated_design(correlation):
     X, y, _ = simulate(30, 40, correlation=correlation, random_state=1)
-    assert np.shares_memory(check_data(X, y, None, None, True).X, X.to_numpy())
+    assert np.shares_memory(clean(X, y).X, X.to_numpy())
 
 
 def test_a_path_finds_the_truth_in_a_simulation():

@@ -7,7 +7,7 @@ from fitting import fit
 from oracle import Problem
 from scipy import sparse
 
-from ncvpath import ConvergenceWarning, lambda_max, ncvpath
+from ncvpath import ConvergenceWarning, lambda_max, ncvpath, simulate
 from ncvpath.penalties import ROWS
 from ncvpath.solver import loop
 from ncvpath.solver.grid import approach, lambda_sequence
@@ -37,6 +37,26 @@ def test_just_below_lambda_max_a_feature_enters(wide, penalty):
 def test_lambda_max_is_divided_by_alpha(wide):
     X, y = wide
     assert lambda_max(X, y, alpha=0.25) == pytest.approx(4 * lambda_max(X, y))
+
+
+@pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson", "cox"])
+def test_lambda_max_is_the_first_automatic_lambda_of_every_family(family):
+    X, y, _ = simulate(60, 30, family=family, nonzero=4, random_state=3)
+    rng = np.random.default_rng(3)
+    given = dict(
+        alpha=0.5, weights=rng.uniform(0.5, 2, 60), offset=rng.normal(size=60),
+        penalty_factor=np.r_[0.0, 2.0, np.ones(28)], standardize=False,
+    )
+    if family == "cox":
+        y["time"] = y["time"].round(1) + 0.1  # ties
+        given |= dict(ties="efron", strata=rng.integers(0, 2, 60))
+    else:
+        given |= dict(intercept=False)
+    top = lambda_max(X, y, family=family, **given)
+    assert top == ncvpath(X, y, family=family, nlambda=2, **given).lambdas[0]
+    for name in given:  # each of them matters
+        rest = {other: given[other] for other in given if other != name}
+        assert lambda_max(X, y, family=family, **rest) != top
 
 
 def test_grid_is_log_equispaced_between_its_ends():

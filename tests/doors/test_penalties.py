@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import compiled
 
 from ncvpath import kernels, penalties
 from ncvpath.penalties import ROWS, Penalty, shaped
@@ -38,8 +39,9 @@ def test_curvature_is_the_derivative_of_slope(row):
     g, h = shape_of(row), 1e-5
     a = away_from_edges(row, h)
     numeric = (row.slope(a + h, L1, g) - row.slope(a - h, L1, g)) / (2 * h)
-    compiled = [kernels.curvature(Penalty(row.kind, g), each, L1) for each in a]
-    np.testing.assert_allclose(compiled, numeric, atol=1e-8)
+    curvature, penalty = compiled(kernels.curvature), Penalty(row.kind, g)
+    ours = [curvature(penalty, each, L1) for each in a]
+    np.testing.assert_allclose(ours, numeric, atol=1e-8)
 
 
 @every_penalty
@@ -54,7 +56,8 @@ def test_concavity_bounds_the_curvature(row):
     g = shape_of(row)
     bound = row.concavity(L1, g)
     for a in GRID[::10]:
-        assert -kernels.curvature(Penalty(row.kind, g), a, L1) <= bound + 1e-12
+        curvature = compiled(kernels.curvature)(Penalty(row.kind, g), a, L1)
+        assert -curvature <= bound + 1e-12
 
 
 @every_penalty
@@ -65,19 +68,20 @@ def test_steps_are_cut_where_pieces_meet(row):
             marks = np.array([0.0, *(edge * L1 for edge in EDGES.get(row.name, ()))])
             shares = (marks - a) / step
             expected = min([1.0, *shares[shares > 0]])
-            share = kernels.share_to_edge(penalty, a, step, L1)
+            share = compiled(kernels.share_to_edge)(penalty, a, step, L1)
             assert share == pytest.approx(expected)
 
 
 @every_penalty
 def test_compiled_formulas_agree_with_the_table(row):
     penalty = Penalty(row.kind, shape_of(row))
+    value, slope = compiled(kernels.value), compiled(kernels.slope)
     for a in GRID[::40]:
         for l1 in (0.0, L1):
             expected = row.value(np.array([a]), np.array([l1]), penalty.shape)[0]
-            assert kernels.value(penalty, a, l1) == pytest.approx(expected, abs=1e-15)
+            assert value(penalty, a, l1) == pytest.approx(expected, abs=1e-15)
             expected = row.slope(np.array([a]), np.array([l1]), penalty.shape)[0]
-            assert kernels.slope(penalty, a, l1) == pytest.approx(expected, abs=1e-15)
+            assert slope(penalty, a, l1) == pytest.approx(expected, abs=1e-15)
 
 
 def test_codes_of_table_and_kernels_are_the_same():

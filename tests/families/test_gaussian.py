@@ -6,11 +6,18 @@ from conftest import draw
 
 from ncvpath import ncvpath
 from ncvpath.families import FAMILIES
+from ncvpath.families.response import Response
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design
+from ncvpath.matrices.least_squares import least_squares
 from ncvpath.runtime.threads import ThreadPool
 
 GAUSSIAN = FAMILIES["gaussian"]
+
+
+def bound(y, weights, intercept=False):
+    """The likelihood of one fit."""
+    return GAUSSIAN.bind(Response(y), weights, intercept)
 
 
 @pytest.fixture
@@ -23,7 +30,7 @@ def drawn():
 
 def test_families_are_found_by_name():
     assert [(name, family.name) for name, family in FAMILIES.items()] == [
-        ("gaussian", "gaussian")
+        (name, name) for name in ("gaussian", "binomial", "poisson", "cox")
     ]
     assert GAUSSIAN.is_quadratic
 
@@ -34,7 +41,7 @@ def test_loss_is_half_the_weighted_mean_square(drawn):
         sum(w * (y - e) ** 2 / 2 for w, y, e in zip(weights, response, row))
         for row in eta
     ]
-    found = GAUSSIAN.loss(response, eta, weights)
+    found = bound(response, weights).loss(eta)
     np.testing.assert_allclose(found, expected, rtol=1e-14)
     assert found.shape == (2,)
 
@@ -42,14 +49,13 @@ def test_loss_is_half_the_weighted_mean_square(drawn):
 def test_the_residual_is_minus_the_derivative_of_the_loss(drawn):
     """By differences in each observation, which are exact for a parabola."""
     response, eta, weights = drawn
-    residual = GAUSSIAN.residual(response, eta)
-    step = 1e-3
+    likelihood, step = bound(response, weights), 1e-3
+    residual = likelihood.residual(eta)
     for i in range(30):
         ahead, behind = eta.copy(), eta.copy()
         ahead[:, i] += step
         behind[:, i] -= step
-        rise = GAUSSIAN.loss(response, ahead, weights)
-        rise = rise - GAUSSIAN.loss(response, behind, weights)
+        rise = likelihood.loss(ahead) - likelihood.loss(behind)
         np.testing.assert_allclose(
             rise / (2 * step), -weights[i] * residual[:, i], atol=1e-11
         )
@@ -57,18 +63,20 @@ def test_the_residual_is_minus_the_derivative_of_the_loss(drawn):
 
 def test_the_loss_is_its_own_quadratic_model(drawn):
     response, eta, weights = drawn
-    [loss, other] = GAUSSIAN.loss(response, eta, weights)
+    likelihood = bound(response, weights)
+    [loss, other] = likelihood.loss(eta)
     step = eta[1] - eta[0]
-    residual = GAUSSIAN.residual(response, eta[:1])[0]
+    residual = likelihood.residual(eta[:1])[0]
     model = loss - weights @ (residual * step) + 0.5 * weights @ step**2
     assert other == pytest.approx(model, rel=1e-13)
 
 
 def test_deviance_is_the_residual_sum_of_squares(drawn):
     response, eta, _ = drawn
-    loss = GAUSSIAN.loss(response, eta, np.full(30, 1 / 30))
+    likelihood = bound(response, np.full(30, 1 / 30))
     np.testing.assert_allclose(
-        GAUSSIAN.deviance(loss, 30), ((response - eta) ** 2).sum(axis=1), rtol=1e-13
+        likelihood.deviance(likelihood.loss(eta)), ((response - eta) ** 2).sum(axis=1),
+        rtol=1e-13,
     )
 
 
@@ -86,7 +94,8 @@ def test_the_centre_is_the_weighted_mean_and_rows_without_weight_are_zero(drawn)
     y, _, weights = drawn
     y = y.copy()
     y[0] = np.nan  # whatever it is
-    response, mean = GAUSSIAN.center(y, weights, True)
+    centred = bound(y, weights, intercept=True)
+    response, mean = centred.y, centred.mean
     assert mean == pytest.approx(weights[1:] @ y[1:], rel=1e-14)
     np.testing.assert_allclose(response[1:], y[1:] - mean, rtol=1e-13, atol=1e-14)
     assert response[0] == 0 and abs(weights @ response) < 1e-15
@@ -94,15 +103,24 @@ def test_the_centre_is_the_weighted_mean_and_rows_without_weight_are_zero(drawn)
 
 def test_without_intercept_nothing_is_taken_away(drawn):
     y, _, weights = drawn
-    response, mean = GAUSSIAN.center(y, weights, False)
-    assert mean == 0 and response[0] == 0
-    np.testing.assert_array_equal(response[1:], y[1:])
+    plain = bound(y, weights)
+    assert plain.mean == 0 and plain.y[0] == 0
+    np.testing.assert_array_equal(plain.y[1:], y[1:])
+
+
+def test_the_offset_is_taken_away_from_y(drawn):
+    y, [offset, eta], weights = drawn
+    one = GAUSSIAN.bind(Response(y, offset=offset), weights, True)
+    other = bound(y - offset, weights, intercept=True)
+    assert one.mean == other.mean and one.spread() == other.spread()
+    np.testing.assert_array_equal(one.y, other.y)
+    np.testing.assert_array_equal(one.residual(eta[None]), other.residual(eta[None]))
 
 
 def test_a_centre_far_from_zero_leaves_no_constant():
     rng = np.random.default_rng(1)
     y, weights = 1e12 + rng.standard_normal(1000), np.full(1000, 1e-3)
-    response, _ = GAUSSIAN.center(y, weights, True)
+    response = bound(y, weights, intercept=True).y
     exact = y.astype(np.longdouble)
     exact = exact - exact.mean()
     assert abs(weights @ response) < 1e-9
@@ -111,9 +129,9 @@ def test_a_centre_far_from_zero_leaves_no_constant():
 
 def test_the_spread_is_the_standard_deviation(drawn):
     y, _, weights = drawn
-    response, mean = GAUSSIAN.center(y, weights, True)
-    expected = np.sqrt(weights @ (y - mean) ** 2)
-    assert GAUSSIAN.spread(response, weights) == pytest.approx(expected, rel=1e-14)
+    centred = bound(y, weights, intercept=True)
+    expected = np.sqrt(weights @ (y - centred.mean) ** 2)
+    assert centred.spread() == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("far", [0.0, 1e6])
@@ -123,10 +141,10 @@ def test_the_null_model_is_least_squares_on_the_unpenalised_features(far):
     weights = np.r_[0, 0, np.random.default_rng(3).uniform(0.5, 2, 48)]
     weights /= weights.sum()
     design = make_design(dense_matrix(X, ThreadPool(1)), weights, True, True)
-    response, _ = GAUSSIAN.center(y, weights, True)
-    features = np.array([1, 4])
-    beta = GAUSSIAN.null_coefficients(design, response, features)
-    residual = GAUSSIAN.residual(response, design.combine(features, beta[None]))
+    likelihood, features = bound(y, weights, intercept=True), np.array([1, 4])
+    response = likelihood.y
+    beta = least_squares(design, response, features)[0]
+    residual = likelihood.residual(design.combine(features, beta[None]))
     # The residual is orthogonal to them, so that no other has a smaller loss.
     assert np.abs(design.correlate(residual, features)).max() < 1e-9 + 1e-15 * far
     root = np.sqrt(weights)

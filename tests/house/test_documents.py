@@ -49,9 +49,10 @@ def test_every_call_beside_an_r_call_runs(tmp_path, monkeypatch):
 def test_readme_prints_what_it_says(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     readme = ROOT / "README.md"
-    (code,), (printed,) = blocks(readme, "python"), blocks(readme, "text")
-    run([code], readme.name)
-    assert capsys.readouterr().out == printed
+    examples = blocks(readme, "python"), blocks(readme, "text")
+    for code, printed in zip(*examples, strict=True):
+        run([code], readme.name)
+        assert capsys.readouterr().out == printed
 
 
 def test_readme_goes_from_a_file_to_a_report(tmp_path):
@@ -66,7 +67,7 @@ def test_readme_goes_from_a_file_to_a_report(tmp_path):
 
 def test_every_block_of_the_readme_is_run_here():
     fences = re.findall(r"^```(.+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert sorted(fences) == ["console", "python", "sh", "sh", "text"]
+    assert sorted(fences) == ["console", *["python"] * 2, "sh", "sh", *["text"] * 2]
 
 
 def test_readme_has_exactly_the_two_commands():

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import INTERPRETED, TESTS, draw
+from conftest import INTERPRETED, TESTS, compiled, draw
 
 from ncvpath import kernels
 from ncvpath.kernels.records import (
@@ -24,6 +24,7 @@ from ncvpath.solver.gram import empty_cholesky
 pytestmark = pytest.mark.plain
 every_penalty = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 CURVATURES = (0.05, 0.3, 0.5, 1.0, 1.7)
+threshold, violation = compiled(kernels.threshold), compiled(kernels.violation)
 
 
 def shapes(row):
@@ -45,7 +46,7 @@ def test_threshold_beats_a_fine_grid_beyond_l1(row):
             for z in (-6.0, -2.5, -0.81, 0.81, 1.0, 1.9, 4.0):
                 grid = np.linspace(-1.5 * abs(z) / v, 1.5 * abs(z) / v, 20_001)
                 best = height(row, grid, z, v, l1, g).min()
-                b = kernels.threshold(Penalty(row.kind, g), z, v, l1, 0.0)
+                b = threshold(Penalty(row.kind, g), z, v, l1, 0.0)
                 found = height(row, np.array([b]), z, v, l1, g)[0]
                 assert found <= best + 1e-9, (g, v, z)
 
@@ -55,7 +56,7 @@ def test_threshold_leaves_zero_alone_within_l1(row):
     for g in shapes(row):
         for v in CURVATURES:
             for z in (-0.8, -0.2, 0.0, 0.5, 0.8):
-                assert kernels.threshold(Penalty(row.kind, g), z, v, 0.8, 0.0) == 0
+                assert threshold(Penalty(row.kind, g), z, v, 0.8, 0.0) == 0
 
 
 @every_penalty
@@ -66,7 +67,7 @@ def test_threshold_finds_the_best_from_a_nonzero_coordinate(row):
             for z in (-0.79, -0.3, 0.5, 0.79):
                 grid = np.linspace(-4 / v, 4 / v, 20_001)
                 best = height(row, grid, z, v, l1, g).min()
-                b = kernels.threshold(Penalty(row.kind, g), z, v, l1, 1.0)
+                b = threshold(Penalty(row.kind, g), z, v, l1, 1.0)
                 found = height(row, np.array([b]), z, v, l1, g)[0]
                 assert found <= best + 1e-9, (g, v, z)
 
@@ -78,16 +79,16 @@ def test_threshold_satisfies_fermat(row):
         for z, v, l1 in zip(rng.normal(0, 3, 300), rng.uniform(0.02, 2, 300),
                             rng.uniform(0, 2, 300)):
             penalty = Penalty(row.kind, g)
-            b = kernels.threshold(penalty, z, v, l1, 1.0)
+            b = threshold(penalty, z, v, l1, 1.0)
             if b == 0 and abs(z) > l1:
                 pytest.fail(f"zero beyond l1: {g} {z} {v} {l1}")
-            assert b == 0 or kernels.violation(penalty, b, z - v * b, l1) < 1e-9
+            assert b == 0 or violation(penalty, b, z - v * b, l1) < 1e-9
 
 
 @every_penalty
 def test_unpenalised_coordinates_are_solved_exactly(row):
     for g in shapes(row):
-        assert kernels.threshold(Penalty(row.kind, g), 1.5, 0.5, 0.0, 0.0) == 3.0
+        assert threshold(Penalty(row.kind, g), 1.5, 0.5, 0.0, 0.0) == 3.0
 
 
 class Block:
@@ -154,8 +155,8 @@ def test_both_descents_reach_the_same_point(row):
     weights, columns = np.full(50, 1 / 50), X.reshape(-1, order="F")
     l1, l2, penalty = np.full(8, 0.2), np.full(8, 0.1), Penalty(row.kind, 5.0)
     block = Block(
-        gram, Features(ones, ones, gram.diagonal()), penalty, np.array([[0.2, 0.1]]),
-        np.zeros(8), X.T @ y / 50,
+        gram, Features(ones, ones, gram.diagonal(), ones), penalty,
+        np.array([[0.2, 0.1]]), np.zeros(8), X.T @ y / 50,
     )
     [beta] = block.solve(1e-12, 10_000)
     expected = X.T @ (y - X @ beta) / 50
@@ -181,7 +182,7 @@ def test_epochs_never_exceed_their_limit():
     gram += 1e3 * np.outer(ones, ones)  # hard enough
     for most in (1, 2, 7):
         block = Block(
-            gram, Features(ones, ones, gram.diagonal().copy()), Penalty(1, 3.0),
+            gram, Features(ones, ones, gram.diagonal().copy(), ones), Penalty(1, 3.0),
             np.array([[0.01, 0.0], [0.005, 0.0]]), np.zeros(8), X.T @ y / 50, room=0,
         )
         block.solve(1e-12, most)
@@ -239,7 +240,8 @@ def uneven_block(row, **options):
     rng = np.random.default_rng(0)
     slots, units = rng.permutation(9), np.array([[1.0, 1.0], [0.8, 0.7], [0.1, 0.0]])
     features = Features(
-        rng.uniform(0.1, 1.0, 9), rng.uniform(0, 0.2, 9), gram.diagonal().copy()
+        rng.uniform(0.1, 1.0, 9), rng.uniform(0, 0.2, 9), gram.diagonal().copy(),
+        np.ones(9),
     )
     beta = np.where(rng.random(9) < 0.3, 0.5, 0.0)
     penalty = Penalty(row.kind, row.gamma or 0.0)
@@ -260,7 +262,7 @@ def test_a_block_is_solved_whatever_the_order_of_its_slots(row):
         u = c - gram @ b - l2 * features.ridge_factor * b
         level = l1 * features.penalty_factor
         for j in range(9):
-            assert kernels.violation(penalty, b[j], u[j], level[j]) <= 1.1e-11
+            assert violation(penalty, b[j], u[j], level[j]) <= 1.1e-11
     assert np.unique(np.count_nonzero(found, axis=1)).size > 1
 
 
@@ -292,7 +294,7 @@ def test_coordinates_change_places_with_all_that_is_theirs():
     r = Coordinates(np.arange(6), slots.copy(), *given.copy())
     for size, j in enumerate((4, 1, 2, 5)):
         entering = r.order[j]
-        kernels.activate(j, size, Products(values, rows), gram, r)
+        compiled(kernels.activate)(j, size, Products(values, rows), gram, r)
         assert r.order[size] == entering
         np.testing.assert_array_equal(np.sort(r.order), np.arange(6))
         np.testing.assert_array_equal(r.slots, slots[r.order])
@@ -303,8 +305,9 @@ def test_coordinates_change_places_with_all_that_is_theirs():
 
 @every_penalty
 def test_nan_is_never_the_smaller_violation(row):
-    assert np.isnan(kernels.larger(1.0, np.nan)) and kernels.larger(1.0, 0.5) == 1.0
-    assert np.isnan(kernels.larger(np.nan, 1.0))
+    larger = compiled(kernels.larger)
+    assert np.isnan(larger(1.0, np.nan)) and larger(1.0, 0.5) == 1.0
+    assert np.isnan(larger(np.nan, 1.0))
     for beta in (np.array([1.0, 0.0]), np.zeros(2)):
         q = np.array([np.nan, 0.0])
         worst = kernels.largest_violation(Penalty(row.kind, 3.0), np.ones(2), beta, q)
@@ -312,7 +315,7 @@ def test_nan_is_never_the_smaller_violation(row):
 
 
 def test_logsum_does_not_overflow():
-    b = kernels.threshold(Penalty(kernels.LOGSUM, 1e100), 3e200, 1e100, 1e99, 0.0)
+    b = threshold(Penalty(kernels.LOGSUM, 1e100), 3e200, 1e100, 1e99, 0.0)
     assert b == pytest.approx(3e100, rel=1e-6)
 
 

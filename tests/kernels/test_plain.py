@@ -135,8 +135,9 @@ def unreachable_target():
         np.array([1.0, 0.7]),
     )
     progress = Progress(np.array([0, 0, -1, 0, 0]), np.zeros(2), np.empty((1, 5)))
+    ones = np.ones(2)
     kernels.descend_block(
-        Products(gram, two), r, Features(np.ones(2), np.zeros(2), np.ones(2)), penalty,
+        Products(gram, two), r, Features(ones, np.zeros(2), ones, ones), penalty,
         np.array([[0.01, 0.0]]), empty_cholesky(0), np.empty((2, 2)),
         Sweeps(never, most, most, np.inf), progress,
     )

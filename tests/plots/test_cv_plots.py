@@ -15,6 +15,7 @@ from matplotlib.patches import Rectangle
 from ncvpath import cv_ncvpath, load_diabetes
 from ncvpath.plots.cv import plot_cv
 from ncvpath.plots.palette import LUMA
+from ncvpath.results.measures import explained, words_of
 
 CURVES = ("cve", "r2", "scale")
 SIZE = 20
@@ -38,7 +39,8 @@ def result(
     cvse = np.linspace(0.2, 0.4, size)
     return SimpleNamespace(
         lambdas=lambdas, cve=cve, cvse=cvse, r2=1 - cve / 5, null_error=5.0,
-        measure=measure, index_min=index_min, index_1se=index_1se,
+        measure=measure, words=words_of(measure), index_min=index_min,
+        index_1se=index_1se,
         lambda_min=lambdas[index_min], lambda_1se=lambdas[index_1se],
         fit=SimpleNamespace(df=np.arange(size + 3)), gamma=gammas[-1], alpha=alphas[-1],
         grid=grid(lambdas, cve, cvse, gammas, alphas),
@@ -136,6 +138,13 @@ def test_the_bar_of_scale_is_the_derivative_of_the_root():
         ("mse", "r2", "R squared (CV)"),
         ("mae", "r2", "Fraction of absolute error explained (CV)"),
         ("mse", "scale", "Estimated sigma (CV)"),
+        ("deviance", "cve", "Deviance per observation (CV)"),
+        ("deviance", "r2", "R squared (CV)"),
+        ("class", "cve", "Misclassification (CV)"),
+        ("brier", "cve", "Brier score (CV)"),
+        ("auc", "cve", "AUC (CV)"),
+        ("concordance", "cve", "Concordance (CV)"),
+        ("pinball()", "cve", "pinball() (CV)"),
     ],
 )
 def test_the_vertical_axis_says_what_it_shows(measure, kind, label):
@@ -381,6 +390,39 @@ def test_an_unknown_kind_is_refused(kind):
         plot_cv(result(), kind=kind)
     assert str(caught.value) == message + repr(kind)
     assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize("measure", ["class", "auc", "pinball()"])
+def test_r2_needs_a_share_of_something(measure):
+    with pytest.raises(ValueError, match='needs measure="mse", "mae" or "deviance"'):
+        plot_cv(result(measure=measure), kind="r2")
+    assert not plt.get_fignums()
+
+
+def test_bars_of_explained_deviance_follow_the_curve():
+    cv = result(measure="deviance")
+    cv.r2 = explained("deviance", cv.cve, cv.null_error)
+    low, high = bars(plot(cv, kind="r2")).T
+    step = 1e-6 * cv.cvse
+    ends = (explained("deviance", cv.cve + sign * step, 5.0) for sign in (-1, 1))
+    slope = np.subtract(*ends) / 2e-6
+    np.testing.assert_allclose((high - low) / 2, slope, rtol=1e-5)
+
+
+@pytest.mark.parametrize("alphas", [(1.0,), (0.5, 1.0)])
+def test_of_what_is_maximised_the_largest_is_the_darkest(alphas):
+    cv = result(measure="auc", alphas=alphas)
+    cv.cve, cv.grid["cve"], cv.null_error = 1 - cv.cve / 8, 1 - cv.grid["cve"] / 8, 0.5
+    ax = plot(cv, kind="grid")
+    picture, bar = ax.figure.axes
+    assert bar.get_ylabel().startswith("AUC (CV)")
+    assert "Blues" in {image.cmap.name for image in (*ax.collections, *ax.images)}
+    if len(alphas) == 1:
+        best = cv.grid[cv.grid["gamma"] == 5.0]
+        dots = [line for line in ax.lines if line.get_label().startswith("chosen")]
+        assert dots[0].get_xdata()[0] == best["lambda"].iloc[best["cve"].argmax()]
+    else:
+        assert bar.get_ylabel().endswith("largest over lambda")
 
 
 def test_scale_needs_squared_errors():

@@ -418,7 +418,7 @@ def test_pickles_and_files_say_which_version_wrote_them(path, stored):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (dict(version="9.1", family="poisson"), "written by 9.1 and has 'family'"),
+        (dict(version="9.1", flavour="sweet"), "written by 9.1 and has 'flavour'"),
         (dict(version="9.1", lambdas=None), "written by 9.1 and lacks 'lambdas'"),
         (dict(version=None, status=None), r"0\.1\.0 \(an early one\) and lacks 'stat"),
     ],

@@ -15,7 +15,7 @@ from ncvpath.results import tables
 FRAME, RESPONSE = load_diabetes()
 FACTS = {
     "penalty": "SCAD", "gamma": 4.0, "alpha": 0.8, "n": 442, "p": 10, "tol": 1e-6,
-    "convex_min": None, "stopped": None, "intercept": True,
+    "convex_min": None, "stopped": None, "intercept": True, "family": "gaussian",
 }
 FORMS = ("wide", "long")
 forms = pytest.mark.parametrize("form", FORMS)

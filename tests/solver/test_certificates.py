@@ -6,7 +6,9 @@ from conftest import draw
 from fitting import fit
 from scipy import sparse
 
-from ncvpath import families, kernels
+from ncvpath import kernels
+from ncvpath.families import FAMILIES
+from ncvpath.families.response import Response
 from ncvpath.kernels.records import Penalty
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import Design, make_design
@@ -17,11 +19,11 @@ from ncvpath.solver import certificates as certifying
 from ncvpath.solver import working_set
 from ncvpath.solver.certificates import Certificates, Correlations
 from ncvpath.solver.gram import GramCache
-from ncvpath.solver.problem import Problem, null_model, null_state
+from ncvpath.solver.problem import Problem, null_state
 from ncvpath.solver.rounding import measure_rounding
 from ncvpath.solver.solutions import BY_FAR, Solutions
 
-GAUSSIAN = families.FAMILIES["gaussian"]
+GAUSSIAN = FAMILIES["gaussian"]
 OFF = 1 << 60  # numbers in X from which certificates begin: never
 
 
@@ -210,15 +212,12 @@ def test_nor_do_they_in_other_systems(options):
 
 def posed(design, y, factor):
     """A lasso whose null model is known, and its state."""
-    response = np.where(design.weights > 0, y - design.weights @ y, 0)
-    beta, eta = null_model(GAUSSIAN, design, response, factor)
-    state = null_state(GAUSSIAN, design, response, beta, eta, factor)
-    spread = GAUSSIAN.spread(response, design.weights)
+    likelihood = GAUSSIAN.bind(Response(y), design.weights, True)
     problem = Problem(
-        GAUSSIAN, design, response, 0.0, Penalty(0, 0.0), 1.0, factor, 1.0, 1.0,
-        measure_rounding(design, spread, factor < np.inf),
+        likelihood, design, Penalty(0, 0.0), 1.0, factor, 1.0, 1.0,
+        measure_rounding(design, likelihood.spread(), factor < np.inf),
     )
-    return problem, state
+    return problem, null_state(problem, np.zeros((1, design.n)))
 
 
 def test_both_ways_to_correlations_agree():
@@ -541,7 +540,7 @@ def test_the_rounding_of_products_of_blurred_columns_is_allowed_for():
             refused = solutions.correlate_by_gram(state.anchor, state.gram, 0.99 * tol)
             values = solutions.correlate_by_gram(state.anchor, state.gram, tol)
             assert refused is None
-            left = np.where(weights > 0, problem.response - Z[:, :3] @ beta[0], 0)
+            left = np.where(weights > 0, problem.likelihood.y - Z[:, :3] @ beta[0], 0)
             truth = Z.T @ (weights * left)
             assert np.abs(values - truth).max() <= BY_FAR * tol
             loss = 0.5 * (weights @ left**2)

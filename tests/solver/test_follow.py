@@ -16,7 +16,7 @@ class Some:
 
     def __init__(self, lambdas, features, beta, loss, objective):
         self.lambdas, self.features, self.beta = lambdas, features, beta
-        self.loss, self.objective = loss, objective
+        self.loss, self.objective, self.intercept = loss, objective, -loss
 
     def __len__(self):
         return self.lambdas.size
@@ -53,7 +53,7 @@ BLOCKS = [
 class Example:
     """As much of a problem and its settings as following a path needs."""
 
-    g0 = 4.0
+    g0, watches = 4.0, False
     design = type("Design", (), {"p": 6})()
     tol, max_epochs, working_set, solver, n_added = 1e-6, 100, "fireworks", "cd", None
     prune = inexact = record = False
@@ -99,6 +99,7 @@ def test_blocks_are_joined(walked, solver):
     assert path.changed.tolist() == [True, True, True, False, True, True]
     assert (path.loss == 10 + path.lambdas).all()
     assert (path.objective == 20 + path.lambdas).all()
+    assert (path.intercept == -path.loss).all()
     assert [rounds for [rounds] in path.trace] == path.lambdas.tolist()
     for k, name in enumerate(WORK):
         assert (path.work[name] == 100 * k + path.lambdas).all()

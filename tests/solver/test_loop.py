@@ -1,19 +1,15 @@
 """The one loop: blocks of lambdas, rounds, and how the work at a lambda ends."""
 
-import inspect
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from conftest import draw
-from fitting import cross_validate, fit
+from fitting import clean, cross_validate, fit, settings_of
 from oracle import Problem
 from scipy import sparse
 
 from ncvpath import assign_folds, ncvpath
-from ncvpath.cv import OF_THE_DATA
-from ncvpath.inputs.data import check_data
-from ncvpath.inputs.settings import check_settings
 from ncvpath.matrices import open_matrix
 from ncvpath.matrices.design import make_design
 from ncvpath.penalties import ROWS
@@ -39,13 +35,8 @@ def hidden_partner(n=120, p=400, seed=3):
 
 def posed(X, y, penalty_factor=None, weights=None, **options):
     """The problem, its null state, settings and limits, as `ncvpath()` makes them."""
-    defaults = {
-        name: given.default
-        for name, given in inspect.signature(ncvpath).parameters.items()
-        if name not in ("X", "y", *OF_THE_DATA)
-    }
-    settings = check_settings(**defaults | options)
-    data = check_data(X, y, weights, penalty_factor, settings.intercept, None)
+    settings = settings_of(**options)
+    data = clean(X, y, weights, penalty_factor, settings)
     design = make_design(
         open_matrix(data.X, ThreadPool(1)), data.weights, settings.intercept,
         settings.standardize,
@@ -264,7 +255,7 @@ def test_the_state_is_that_of_the_last_finished_lambda(certify_from):
             support = np.flatnonzero(state.beta)
             eta = problem.design.columns(support) @ state.beta[support]
             residual = state.correlation.vector
-            np.testing.assert_allclose(residual, problem.response - eta, atol=1e-12)
+            np.testing.assert_allclose(residual, problem.likelihood.y - eta, atol=1e-12)
             exact = problem.design.correlate(residual[None])[0]
             known = state.correlation.exact
             known = np.ones(400, dtype=bool) if known is None else known
@@ -282,10 +273,8 @@ def outcome_of(met, inside, outside, rounding):
     """What `passed` looks at."""
     solutions = type("Some", (), {"rounding": np.array(rounding)})()
     n = len(met)
-    solved = Solved(None, np.zeros(n, int), np.zeros(n, int), np.array(met))
-    return loop.Outcome(
-        solutions, solved, None, np.array(inside), np.array(outside), None
-    )
+    solved = Solved(solutions, np.zeros(n, int), np.zeros(n, int), np.array(met))
+    return loop.Outcome(solved, None, np.array(inside), np.array(outside), None)
 
 
 @pytest.mark.parametrize("what", ["met", "inside", "outside", "rounding"])
@@ -323,15 +312,16 @@ def test_a_rejected_lambda_is_tried_again_from_where_it_was_rejected(
                 continue
             kinds.add((min(passed, 1), min(tries, 1)))
             ahead, beta, others, next_tries, _, _ = later
-            # The same lambdas again, from the rejected solution, with a larger set.
-            np.testing.assert_array_equal(ahead, lambdas[passed:])
+            # The same lambda again, alone, from the rejected solution, with a larger
+            # set.
+            np.testing.assert_array_equal(ahead, lambdas[passed : passed + 1])
             np.testing.assert_array_equal(beta, outcome.solutions.full(passed))
             assert outcome.outside[passed] > 0 and (others > member).any()
             assert not (member & ~others).any()
             assert next_tries == (1 if passed else tries + 1)
         np.testing.assert_array_equal(finished, path.lambdas[1:])
-    # At once and after others, in a first round and in a further one.
-    assert len(kinds) == 4
+    # At once and after others in a first round, and alone in a further one.
+    assert kinds == {(0, 0), (1, 0), (0, 1)}
 
 
 @pytest.mark.parametrize("way", ["bcd", "gist"])
@@ -413,6 +403,14 @@ def test_warm_starts_save_work(way):
 # ---- how a lambda ends ---------------------------------------------------------------
 
 
+def with_beta(solved, beta):
+    """The same with other coefficients."""
+    was = solved.solutions
+    return solved._replace(
+        solutions=Solutions(was.problem, was.lambdas, was.features, beta)
+    )
+
+
 def spoil(monkeypatch, spoilt, below):
     """From a lambda down, what the solver found is something else."""
     way = INNER["cd"]
@@ -421,7 +419,7 @@ def spoil(monkeypatch, spoilt, below):
         solved = way.solve(problem, state, features, lambdas[:1], *rest)
         if lambdas[0] < below:
             start = state.beta[features][None]
-            solved = solved._replace(beta=spoilt(solved.beta, start))
+            solved = with_beta(solved, spoilt(solved.solutions.beta, start))
         return solved
 
     monkeypatch.setitem(INNER, "cd", way._replace(solve=solve))
@@ -475,7 +473,7 @@ def test_what_is_met_too_late_is_solved_further(monkeypatch):
         targets.append(target)
         solved = way.solve(problem, state, features, lambdas[:1], target, *rest)
         start = state.beta[features]
-        return solved._replace(beta=start + 0.999 * (solved.beta - start))
+        return with_beta(solved, start + 0.999 * (solved.solutions.beta - start))
 
     monkeypatch.setitem(INNER, "cd", way._replace(solve=solve))
     path = ncvpath(X, y, penalty="lasso", nlambda=3, lambda_min_ratio=0.3, tol=1e-8)
@@ -627,7 +625,7 @@ def test_residuals_of_several_solutions(kind):
     found = Solutions(problem, np.array([0.3, 0.2, 0.1]), features, beta)
     Z = (X - design.center) / design.scale
     counted = design.weights > 0
-    expected = np.where(counted, problem.response - beta @ Z[:, features].T, 0.0)
+    expected = np.where(counted, problem.likelihood.y - beta @ Z[:, features].T, 0.0)
     np.testing.assert_allclose(found.residual, expected, atol=1e-13)
     assert not found.residual[:, ~counted].any()
     np.testing.assert_allclose(found.loss, 0.5 * expected**2 @ design.weights)

@@ -6,6 +6,7 @@ from conftest import draw
 from scipy import sparse
 
 from ncvpath.families import FAMILIES
+from ncvpath.families.response import Response
 from ncvpath.matrices.dense import dense_matrix
 from ncvpath.matrices.design import make_design
 from ncvpath.matrices.sparse import SparseColumns, sparse_matrix
@@ -31,11 +32,10 @@ def test_violations_are_off_by_about_what_is_said():
         X, y, beta = designs(seed)
         weights = np.full(len(y), 1 / len(y))
         design = make_design(dense_matrix(X, ThreadPool(1)), weights, True, True)
-        response, _ = GAUSSIAN.center(y, weights, True)
-        spread = GAUSSIAN.spread(response, weights)
-        rounding = measure_rounding(design, spread, np.ones(8, dtype=bool))
+        likelihood = GAUSSIAN.bind(Response(y), weights, True)
+        rounding = measure_rounding(design, likelihood.spread(), np.ones(8, dtype=bool))
         said = rounding.in_violations(np.arange(8), beta)
-        residual = response - design.combine(np.arange(8), beta)
+        residual = likelihood.y - design.combine(np.arange(8), beta)
         # The columns as they would be with an exact centre.
         exact = X.astype(np.longdouble)
         Z = (exact - exact.mean(axis=0)) / design.scale

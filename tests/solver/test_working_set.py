@@ -27,14 +27,14 @@ from ncvpath.solver.working_set import (
 pytestmark = pytest.mark.plain
 KINDS = {row.name: row.kind for row in ROWS}
 LASSO = Penalty(KINDS["lasso"], 0.0)
+LEAST_SQUARES = SimpleNamespace(is_quadratic=True)
 
 
 def problem_with(penalty_factor, alpha=1.0, penalty=LASSO):
     """As much of a problem as a choice of features needs."""
     return Problem(
-        family=None, design=None, response=None, mean=0.0, penalty=penalty,
-        alpha=alpha, penalty_factor=penalty_factor, lambda_max=1.0, g0=1.0,
-        rounding=None,
+        likelihood=LEAST_SQUARES, design=None, penalty=penalty, alpha=alpha,
+        penalty_factor=penalty_factor, lambda_max=1.0, g0=1.0, rounding=None,
     )
 
 

@@ -1,0 +1,119 @@
+"""Proximal Newton steps and the Hessian, piece by piece."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ncvpath import ncvpath
+from ncvpath.families import FAMILIES
+from ncvpath.families.response import Response
+from ncvpath.matrices import open_matrix
+from ncvpath.matrices.design import make_design
+from ncvpath.runtime.threads import working
+from ncvpath.solver.hessian import Reference
+from ncvpath.solver.rescaling import change_within_signs, is_definite
+
+
+class Posed:
+    """As much of a problem as a Hessian asks for."""
+
+    def __init__(self, X, y, family, threads, intercept=True):
+        weights = np.full(len(X), 1 / len(X))
+        matrix = open_matrix(np.asfortranarray(X), threads)
+        self.design = make_design(matrix, weights, True, True)
+        response = Response(y)
+        if family == "cox":
+            response = Response(y, stop=np.arange(len(X), 0, -1.0))
+        self.likelihood = FAMILIES[family].bind(response, weights, intercept)
+
+
+def drawn(seed=1, n=40, p=6):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) + rng.standard_normal((n, 1))
+    return X, (rng.random(n) < 0.5).astype(float), 0.7 * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("family", ["binomial", "poisson", "cox"])
+def test_the_hessian_is_that_of_the_loss(family):
+    X, y, eta = drawn()
+    with working(1) as threads:
+        posed = Posed(X, y, family, threads)
+        reference, features = Reference(posed, eta), np.arange(6)
+        found = reference.gram(features, features[:4])
+        diagonal, Z = reference.diagonal(features), posed.design.columns(features)
+    step, expected = 1e-5, np.empty((6, 6))
+    for k in range(6):
+        # The intercept gives way, so that its own score stays.
+        way = Z[:, k] - reference.shift(features[k : k + 1])
+        ends = posed.likelihood.residual(np.array([eta + step * way, eta - step * way]))
+        expected[:, k] = Z.T @ (posed.design.weights * (ends[1] - ends[0])) / (2 * step)
+    np.testing.assert_allclose(found, expected[:, :4], atol=1e-8)
+    np.testing.assert_allclose(diagonal, expected.diagonal(), atol=1e-8)
+
+
+def test_squares_are_the_same_for_every_kind_of_x():
+    X, _, eta = drawn()
+    X[X < 0.3] = 0.0
+    weights, features = np.exp(eta), np.array([4, 0, 2])
+    found = []
+    with working(2) as threads:
+        for stored in (X, sparse.csc_array(X)):
+            posed = make_design(
+                open_matrix(clean(stored), threads), np.full(40, 1 / 40), True, True
+            )
+            found.append(posed.squares(weights, features))
+            Z = posed.columns(features)
+            np.testing.assert_allclose(found[-1], weights @ Z**2, rtol=1e-12)
+    np.testing.assert_allclose(*found, rtol=1e-12)
+
+
+def clean(X):
+    """X as the door lets it in."""
+    from ncvpath.inputs.checks import matrix
+
+    return matrix("X", X)
+
+
+def test_those_that_would_cross_zero_stay_there():
+    jacobian = np.array([[2.0, 0.5], [0.5, 1.0]])
+    beta, sign = np.array([1.0, 0.1]), np.array([1.0, 1.0])
+    wrong = np.array([0.2, -3.0])
+    both = np.array([True, True])
+    change = change_within_signs(jacobian, wrong, beta, sign, both)
+    assert beta[1] + change[1] == 0.0
+    np.testing.assert_allclose(2.0 * change[0] - 0.5 * 0.1, 0.2)
+    free = change_within_signs(jacobian, wrong, beta, sign, np.array([True, False]))
+    np.testing.assert_allclose(jacobian @ free, wrong)
+    assert change_within_signs(np.zeros((2, 2)), wrong, beta, sign, both) is None
+
+
+def test_definite_matrices():
+    assert is_definite(np.eye(2)) and not is_definite(np.diag([1.0, -1.0]))
+
+
+def test_one_reference_serves_many_lambdas(monkeypatch):
+    made = []
+    init = Reference.__init__
+    monkeypatch.setattr(
+        Reference, "__init__",
+        lambda self, *given: (made.append(1), init(self, *given))[1],
+    )
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((200, 300))
+    y = (rng.random(200) < 1 / (1 + np.exp(-X[:, :3].sum(axis=1)))).astype(float)
+    path = ncvpath(X, y, family="binomial", penalty="lasso", convex=False)
+    assert path.converged.all() and len(made) < path.lambdas.size / 2
+
+
+def test_a_solver_without_a_way_for_families_is_refused_with_the_list():
+    X, y, _ = drawn()
+    with pytest.raises(ValueError, match="solver must be one of cd with family='bin"):
+        ncvpath(X, y, family="binomial", solver="gist")
+
+
+@pytest.mark.parametrize("penalty", ["MCP", "SCAD", "lasso"])
+def test_no_saturated_model_is_returned_however_it_was_found(penalty):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5))
+    path = ncvpath(X, X[:, 0] > 0, family="binomial", penalty=penalty)
+    assert (path.dev_ratio <= 0.99).all() and "saturated" in path.stopped
