@@ -68,6 +68,21 @@ def dense_dots(X, scaling, features, first, last, vectors, out):
 
 
 @summing_kernel
+def dense_moments(X, scaling, features, first, last, weights, out):
+    """Set out[0, k], out[1, k] = weights @ x_j, weights @ x_j^2, j = features[k]."""
+    center, scale = scaling
+    n = weights.size
+    for k in range(first, last):
+        j = features[k]
+        column, c, total, square = X[j * n : (j + 1) * n], center[j], 0.0, 0.0
+        for i in range(n):
+            far = column[i] - c
+            total += weights[i] * far
+            square += weights[i] * far * far
+        out[0, k], out[1, k] = total / scale[j], square / scale[j] / scale[j]
+
+
+@summing_kernel
 def measure_columns(X, first, weights, intercept, center, scale):
     """Mean and root mean square about it, 0 if constant, column by column.
 

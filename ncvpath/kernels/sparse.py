@@ -50,6 +50,25 @@ def sparse_dots(columns, features, first, last, vectors, sums, out):
             out[m, k] = (totals[m] - (center[j] - shift) * sums[m]) / scale[j]
 
 
+@kernel
+def sparse_moments(columns, features, first, last, weights, sum_weights, out):
+    """As dense_moments, on sparse columns."""
+    data, indices, indptr, center, scale = columns
+    for k in range(first, last):
+        j = features[k]
+        start, stop, c = indptr[j], indptr[j + 1], center[j]
+        total = square = stored = 0.0
+        for i in range(start, stop):
+            w, far = weights[indices[i]], data[i] - c
+            stored += w
+            total += w * far
+            square += w * far * far
+        if stop - start < weights.size:  # the rest are zeros
+            total -= (sum_weights - stored) * c
+            square += (sum_weights - stored) * c * c
+        out[0, k], out[1, k] = total / scale[j], square / scale[j] / scale[j]
+
+
 @summing_kernel
 def measure_sparse(
     entries, first, weights, counted, intercept, center, scale, peak

@@ -150,19 +150,16 @@ class DenseMatrix:
                 self.threads.run(one_piece, pieces(depth, rows.size, ROWS))
         return out
 
-    def squares(self, weights, features, center, scale):
-        """Sum_i weights_i x_ij^2 of standardized columns."""
-        n, out = self.X.shape[0], np.empty(features.size)
-        scaling = Scaling(center, scale)
+    def moments(self, weights, features, center, scale):
+        """Sum_i weights_i x_ij and sum_i weights_i x_ij^2 of standardized columns."""
+        out, scaling = np.empty((2, features.size)), Scaling(center, scale)
 
         def one_piece(piece):
-            some = features[piece]
-            with self.threads.scratch("left", some.size, n) as columns:
-                kernels.copy_columns(self.flat, scaling, some, 0, columns)
-                np.square(columns, out=columns)
-                out[piece] = columns @ weights
+            kernels.dense_moments(
+                self.flat, scaling, features, piece.start, piece.stop, weights, out
+            )
 
-        self.threads.run(one_piece, pieces(max(n, ALONE // ROWS), features.size))
+        self.threads.run(one_piece, pieces(self.X.shape[0], features.size))
         return out
 
     def gram_of_rows(self, rows, weights, center, scale):

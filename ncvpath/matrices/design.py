@@ -6,7 +6,7 @@ summing to one, and `x_j` means the standardized column (X_j - center_j) / scale
 
     correlate(R, A)       <x_j, r> for rows r of R and every feature, or some
     gram(A, B)            <x_a, x_b>
-    squares(w, A)         sum_i w_i x_ij^2 with weights of the caller's own
+    moments(w, A)         sum_i w_i x_ij and sum_i w_i x_ij^2, weights being the caller's
     combine(A, B)         X_A beta for rows beta of B
     columns(A)            the standardized columns themselves, for a few features
     descend(...)          coordinate descent with residual updates on the columns
@@ -18,7 +18,7 @@ it works for any centre and scale:
                                             by column, 0 if that is constant
     measure_without(rows, total, ...)       the same when some rows are left out, from
                                             that of all
-    correlate, gram, squares, combine, columns, descend   as above, with weights,
+    correlate, gram, moments, combine, columns, descend   as above, with weights,
                                             centre and scale
     size, work(A)                           numbers that a pass over X reads, or over A
     cancellation(center, scale)             rounding in inner products, in units of what
@@ -80,9 +80,9 @@ class Design:
         """<x_a, x_b> for a in rows, b in columns."""
         return self.matrix.gram(rows, columns, self.weights, self.center, self.scale)
 
-    def squares(self, weights, features):
-        """Sum_i weights_i x_ij^2 for some features."""
-        return self.matrix.squares(weights, features, self.center, self.scale)
+    def moments(self, weights, features):
+        """Sum_i weights_i x_ij and sum_i weights_i x_ij^2 for some features."""
+        return self.matrix.moments(weights, features, self.center, self.scale)
 
     def combine(self, features, beta):
         """X_A beta for each row of beta; zero in rows that do not count."""

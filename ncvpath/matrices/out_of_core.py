@@ -94,11 +94,11 @@ class OutOfCoreMatrix:
             out[:, some] = self.correlate(right, rows, center, scale).T
         return out
 
-    def squares(self, weights, features, center, scale):
-        """Sum_i weights_i x_ij^2 of standardized columns."""
-        out = np.empty(features.size)
+    def moments(self, weights, features, center, scale):
+        """Sum_i weights_i x_ij and sum_i weights_i x_ij^2 of standardized columns."""
+        out = np.empty((2, features.size))
         for some, dense, local, known in self._parts(features):
-            out[some] = dense.squares(weights, local, center[known], scale[known])
+            out[:, some] = dense.moments(weights, local, center[known], scale[known])
         return out
 
     def combine(self, features, beta, center, scale):

@@ -140,15 +140,18 @@ class SparseMatrix:
         out /= scale[columns]
         return out
 
-    def squares(self, weights, features, center, scale):
-        """Sum_i weights_i x_ij^2 of standardized columns."""
-        data, indices, indptr = self.entries
-        out, total = np.empty(features.size), weights.sum()
-        for k, j in enumerate(features):
-            own = slice(indptr[j], indptr[j + 1])
-            w, x = weights[indices[own]], data[own] - center[j]
-            out[k] = w @ x**2 + (total - w.sum()) * center[j] ** 2
-        return out / scale[features] ** 2
+    def moments(self, weights, features, center, scale):
+        """Sum_i weights_i x_ij and sum_i weights_i x_ij^2 of standardized columns."""
+        out, total = np.empty((2, features.size)), weights.sum()
+        columns = CscColumns(*self.entries, center, scale)
+
+        def one_piece(piece):
+            kernels.sparse_moments(
+                columns, features, piece.start, piece.stop, weights, total, out
+            )
+
+        self.threads.run(one_piece, balanced(self._counts(features)))
+        return out
 
     def _products(self, rows, columns, weights, stored, parts):
         """Weighted products of entries: each part of the rows of X apart, then all."""

@@ -5,6 +5,9 @@ import numpy as np
 from ..penalties import BY_KIND
 from .hessian import Reference
 
+# Lambdas whose features are in a Hessian that is computed.
+AHEAD = 10
+
 
 def convex_min(problem, gram, path):
     """The last index of the locally convex part of the path, as ncvreg reports it.
@@ -23,22 +26,78 @@ def convex_min(problem, gram, path):
     places = np.arange(lambdas.size - 1)
     if fixed:  # otherwise the matrix is part of the one before
         places = places[path.changed[1:] | (places == 0)]
+    hessians = _LeastSquares(gram)
+    if not problem.likelihood.is_quadratic:
+        hessians = _Curved(problem, path)
     for i in places.tolist():
         active = np.union1d(path.support(i), path.support(i + 1))
         if fixed and passed[active].all():
             continue  # part of a matrix that has passed
         l1, l2 = problem.levels(lambdas[i + 1], active)
-        hessian, unit = _hessian(problem, gram, path, i + 1, active)
+        unit = hessians.unit(i + 1, active)
         k = concavity(l1 / unit, problem.penalty.shape)
         k = np.where(problem.penalty_factor[active] > 0, k, 0.0)
         if active.size > problem.design.n_counted and (k > l2).all():
             return i  # H is singular, so its null space sees only the concavity
-        hessian[np.diag_indices(active.size)] += l2 - k
-        if not _is_semidefinite(hessian):
+        if not any(
+            _is_semidefinite(hessian / np.outer(unit, unit) + np.diag(l2 - k))
+            for hessian in hessians.below(i + 1, active)
+        ):
             return i
         passed[:] = False
         passed[active] = True
     return None
+
+
+class _LeastSquares:
+    """The Gram matrix, whatever the solution."""
+
+    def __init__(self, gram):
+        self.gram = gram
+
+    def unit(self, k, active):
+        return 1.0
+
+    def below(self, k, active):
+        yield self.gram(active)
+
+
+class _Curved:
+    """Hessians of a loss that is not quadratic, each at its solution.
+
+    Where every row has the share s of the curvature that it had at another solution,
+    at least, the Hessian is not below s times the one there: most need no more.
+    """
+
+    def __init__(self, problem, path):
+        self.problem, self.path, self.known = problem, path, None
+
+    def unit(self, k, active):
+        own = slice(self.path.ends[k], self.path.ends[k + 1])
+        eta = self.problem.design.combine(
+            self.path.features[own], self.path.values[own][None]
+        )[0]
+        self.here = Reference(self.problem, eta + self.path.intercept[k])
+        if not self.problem.rescale:
+            return np.ones(active.size)
+        return np.sqrt(self.here.v(active))
+
+    def below(self, k, active):
+        """Matrices that are not above the Hessian; the last one is the Hessian."""
+        if self.known is not None:
+            there, features, matrix = self.known
+            place = np.searchsorted(features, active)
+            if np.array_equal(features[np.minimum(place, features.size - 1)], active):
+                rows = there.weights > 0
+                share = (self.here.weights[rows] / there.weights[rows]).min(initial=1.0)
+                yield share * matrix[np.ix_(place, place)]
+        ahead = range(k, min(k + AHEAD, self.path.lambdas.size))
+        features = np.unique(np.concatenate([active, *map(self.path.support, ahead)]))
+        matrix, place = (
+            self.here.gram_by_rows(features, features), np.searchsorted(features, active)
+        )
+        self.known = self.here, features, matrix
+        yield matrix[np.ix_(place, place)]
 
 
 def _is_fixed(problem):
@@ -47,17 +106,6 @@ def _is_fixed(problem):
     bound, shape = BY_KIND[problem.penalty.kind].concavity, problem.penalty.shape
     same = problem.likelihood.is_quadratic and problem.alpha == 1
     return same and bound(1.0, shape) == bound(2.0, shape)
-
-
-def _hessian(problem, gram, path, k, active):
-    """The Hessian at the k-th solution, and the units of its coefficients."""
-    if problem.likelihood.is_quadratic:
-        return gram(active), 1.0
-    own = slice(path.ends[k], path.ends[k + 1])
-    eta = problem.design.combine(path.features[own], path.values[own][None])[0]
-    reference = Reference(problem, eta + path.intercept[k])
-    unit = reference.units(active) if problem.rescale else np.ones(active.size)
-    return reference.gram_by_rows(active, active) / np.outer(unit, unit), unit
 
 
 def _is_semidefinite(matrix):

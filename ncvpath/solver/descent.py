@@ -15,12 +15,12 @@ SMALL_SET = 32
 AHEAD = 50
 
 
-def descend(problem, cache, features, record, units, beta, q, sweeps, stretch=None):
+def descend(problem, cache, features, record, units, beta, q, sweeps, multiple=1.0):
     """Coordinate descent and Newton steps on a Gram matrix, for a block of lambdas.
 
-    `record` are the features as kernels take them, beta and q where it starts. Products
-    are multiplied by `stretch` (p) of both features, if given. Returns the results of
-    `Progress`, as far as lambdas were done.
+    `record` are the features as kernels take them, beta and q where it starts; the
+    Gram matrix may be multiplied. Returns the results of `Progress`, as far as lambdas
+    were done.
     """
     m, slots = features.size, cache.slots(features)
     # Products of those in use, and of those that will be in use if q does not move.
@@ -32,7 +32,7 @@ def descend(problem, cache, features, record, units, beta, q, sweeps, stretch=No
     counts = np.array([0, 0, -1, 0, 0])
     progress = Progress(counts, np.zeros(2), np.empty((len(units), 3 + m)))
     with problem.design.matrix.threads.scratch("working set", m, m) as scratch:
-        met, products = True, cache.products(stretch)
+        met, products = True, cache.products(multiple)
         while counts[0] < len(units) and met:
             kernels.descend_block(
                 products, r, record, problem.penalty, units, cholesky, scratch, sweeps,
@@ -40,7 +40,7 @@ def descend(problem, cache, features, record, units, beta, q, sweeps, stretch=No
             )
             if counts[2] >= 0:  # one is to enter; others probably, too
                 cache.add_rows(features[r.order[np.abs(r.q) > r.l1]])
-                products = cache.products(stretch)
+                products = cache.products(multiple)
             elif counts[0]:
                 met = progress.results[counts[0] - 1, 2] <= sweeps.target
     return progress.results[: counts[0]]

@@ -88,14 +88,11 @@ class GramCache:
         self.features, self.slot = everything.copy(), everything.copy()
         self.row_features, self.row = everything.copy(), everything.copy()
 
-    def products(self, stretch=None):
-        """As the kernels take it; multiplied by `stretch` (p) of both, if given."""
-        if stretch is None:
+    def products(self, multiple=1.0):
+        """As the kernels take it; or multiplied."""
+        if multiple == 1:
             return Products(self.array, self.row)
-        rows = stretch[self.row_features[: self.n_rows]]
-        values = self.array[: self.n_rows, : self.known] * rows[:, None]
-        values *= stretch[self.features[: self.known]]
-        return Products(values, self.row)
+        return Products(multiple * self.array[: self.n_rows, : self.known], self.row)
 
     @property
     def complete(self):

@@ -9,6 +9,8 @@ import numpy as np
 
 # Numbers of columns that are multiplied by the coupled rows together.
 TOGETHER = 1 << 22
+# Rows of less curvature have no say in a sweep.
+FLAT = 1e-100
 
 
 class Reference:
@@ -19,21 +21,18 @@ class Reference:
         self.p, self.n_counted = self.design.p, self.design.n_counted
         self.projects = likelihood.intercept
         self.coupled = likelihood.hessian(eta) if likelihood.is_coupled else None
-        h = likelihood.curvature(eta[None])[0]
+        self.curvature = h = likelihood.curvature(eta[None])[0]
         self.weights, self.total = self.design.weights * h, self.design.weights @ h
         self._center = self.design.center.copy()
-        self._mean = np.full(self.p, np.nan)
+        self._mean, self._square = np.full((2, self.p), np.nan)
         self._diagonal = np.full(self.p, np.nan)
 
     def mean(self, features):
         """m_j in standardized units."""
         new = features[np.isnan(self._mean[features])]
         if new.size:
-            relative = np.divide(
-                self.weights, self.total * self.design.weights,
-                out=np.zeros(self.design.n), where=self.weights > 0,
-            )
-            self._mean[new] = self.design.correlate(relative[None], new)[0]
+            total, self._square[new] = self.design.moments(self.weights, new)
+            self._mean[new] = total / self.total
             self._center[new] += self.design.scale[new] * self._mean[new]
         return self._mean[features]
 
@@ -41,16 +40,37 @@ class Reference:
         """What the intercept gives way by, per unit of each coefficient."""
         return self.mean(features) if self.projects else np.zeros(features.size)
 
-    def units(self, features):
-        """sqrt(v_j): roots of sum_i w_i h_i x_ij^2."""
-        return np.sqrt(self.design.squares(self.weights, features))
+    def v(self, features):
+        """v_j = sum_i w_i h_i x_ij^2."""
+        self.mean(features)
+        return self._square[features]
+
+    def relative(self, residual):
+        """The residual in units of the curvature: what a step in eta would remove."""
+        h = self.curvature
+        return np.divide(residual, h, out=np.zeros_like(residual), where=h > FLAT)
+
+    def descend(self, features, unit, penalty, coordinates, l2, residual, sweeps):
+        """Coordinate descent with residual updates on the columns x_j / unit_j, in this
+        metric and as if rows were not coupled; changes beta and residual. Sparse columns
+        have to be centred in it, unless they are not centred at all; to coupled rows a
+        constant is nothing."""
+        self.mean(features)
+        scale = self.design.scale.copy()
+        scale[features] *= unit
+        centred = self.projects or self.coupled is not None
+        center = self._center if centred else self.design.center
+        return self.design.matrix.descend(
+            features, center, scale, self.weights, penalty, coordinates, l2, residual,
+            sweeps,
+        )
 
     def diagonal(self, features):
         """H_jj."""
         new = features[np.isnan(self._diagonal[features])]
         if new.size and self.coupled is None:
             square = self.total * self.shift(new) ** 2
-            self._diagonal[new] = self.design.squares(self.weights, new) - square
+            self._diagonal[new] = self.v(new) - square
         elif new.size:
             for some, columns in self._columns(new):
                 terms = columns * self.coupled.times(columns)

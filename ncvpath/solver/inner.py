@@ -15,6 +15,8 @@ from . import gist
 from .descent import WORK, descend
 from .finished import Status
 from .newton import Newton
+from .rescaling import Rescaling
+from .restricted import Restricted
 from .solutions import Solutions
 
 
@@ -74,14 +76,16 @@ def by_gram(problem, state, features, lambdas, target, max_epochs, each):
 
 
 def by_newton(problem, state, features, lambdas, target, max_epochs, each):
-    """Proximal Newton steps, each a problem of least squares on a Gram matrix."""
-    newton, found = Newton(problem, state, features), []
+    """Proximal Newton steps, each a problem of least squares on a Gram matrix; where
+    the units of the penalty depend on the solution, those of adaptive rescaling."""
+    on, found = Restricted(problem, state, features), []
+    newton = Rescaling(on) if problem.rescales else Newton(on)
     for lam in lambdas:
         units, most = problem.units(np.array([lam])), each if found else max_epochs
         epochs, steps, met, failure = newton.solve(units, target, most)
         if failure is Status.SATURATED:
             met &= not problem.watches
-        found.append((newton.point, newton.unit, epochs, steps, met))
+        found.append((on.point, on.unit, epochs, steps, met))
         if not met:
             break
     points, unit, epochs, steps, met = zip(*found)

@@ -12,6 +12,7 @@ from ..penalties import BY_KIND, MAX_GROWTH, by_name, shaped
 from .certificates import Correlations
 from .gram import GramCache
 from .newton import Newton
+from .restricted import Restricted
 from .rounding import Rounding, measure_rounding
 from .solutions import Anchor
 from .state import State
@@ -83,6 +84,11 @@ class Problem:
         """Whether units matter: not for the lasso alone, without a ridge."""
         lasso = self.penalty.kind == by_name("lasso").kind
         return self.rescale and not (lasso and self.alpha == 1)
+
+    @property
+    def is_flat(self):
+        """Whether large coefficients are not penalised any more."""
+        return BY_KIND[self.penalty.kind].is_flat and self.alpha == 1
 
     @property
     def ridge_factor(self):
@@ -208,17 +214,18 @@ def fit_unpenalised(problem, state, free):
     """Coefficients of the unpenalised features and the intercept, by Newton's method
     from the intercept alone. Numbers, other than classes, may well be explained."""
     problem = replace(problem, watches=problem.likelihood.family.form != "number")
-    newton = Newton(problem, state, free)
-    target = EXACT * problem.rounding.spread
-    _, _, met, failure = newton.solve(problem.units(np.zeros(1)), target, MOST_SWEEPS)
+    on, target = Restricted(problem, state, free), EXACT * problem.rounding.spread
+    _, _, met, failure = Newton(on).solve(
+        problem.units(np.zeros(1)), target, MOST_SWEEPS
+    )
     if not met or (failure and problem.watches):
         raise ValueError(
             "unpenalised features (penalty_factor 0) must leave the null model a "
             "solution; got features that explain "
-            f"{problem.explained(newton.point.loss):.3g} of the deviance of y: "
+            f"{problem.explained(on.point.loss):.3g} of the deviance of y: "
             "penalise them"
         )
-    return newton.point.beta, newton.point.intercept
+    return on.point.beta, on.point.intercept
 
 
 def extremes(design, state, spread, penalty_factor, alpha):

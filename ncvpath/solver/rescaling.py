@@ -1,188 +1,191 @@
 """Adaptive rescaling: the penalty's units sqrt(v_j), which depend on the solution.
 
-v -> v(solution for v) is a map with eigenvalues far below -1, so that plain updates of
-log v diverge, and it jumps where solutions for fixed v do. Newton's method on the
-support therefore treats v as the function of beta that it is; where it does not lead
-there, log v goes a smaller and smaller share of the way.
+There is no fixed objective, only Fermat's condition with v as it is at the solution
+itself. Newton's method on the support treats v as the function of beta that it is. It
+is tried from where the last lambda ended, and kept to its valley there: the Hessian for
+fixed v must be definite. Where that leads nowhere, sweeps of coordinate descent, each
+with weights and v measured anew, lead on: ncvreg's iteration, which settles where
+solutions for one v after another would jump to and fro. Newton's method then finishes.
 """
 
 import numpy as np
 
+from ..kernels.records import Coordinates, ResidualSweeps
 from ..penalties import BY_KIND
+from .finished import Status
 from .hessian import Reference
+from .jacobian import Jacobian
+from .restricted import Run
 
-# Updates that there may be at one lambda, and the share of the way to the v measured
-# that an update goes, at least.
-MOST, LEAST = 50, 1 / 32
-# Numbers in the columns of a support for which Newton's method is tried, its steps in a
-# row, and what each has to leave of the violation, at most.
-LARGEST, IN_A_ROW, GAIN = 50_000_000, 10, 0.5
+# Sweeps that are made together, and after which Newton's method is tried again if the
+# support has not settled before.
+TOGETHER, PATIENCE = 8, 128
+# Sweeps without halving the violation before it is given up, and before it is asked
+# whether there can be a solution.
+MAX_IDLE, LOST = 300, 100
+# Sweeps that multiply the violation by this have gone astray, and are made once more
+# with care.
+ASTRAY = 10
+# Numbers in the columns of a support for which Newton's method is tried, and its steps
+# in a row.
+LARGEST, IN_A_ROW = 50_000_000, 20
+# What a step has to leave of the violation, at most; and what it leaves if derivatives
+# are as they should be.
+GAIN, ENOUGH = 0.5, 0.3
+# Steps in a row that may gain nothing.
+MAX_LOST = 2
 # No v_j falls below this share of the largest: nothing is left of the curvature there.
 SMALLEST = 1e-12
-# Differences for derivatives: of linear predictors, and relative ones.
-DIFFERENCE, RELATIVE = 1e-4, 1e-6
+# A rise of the objective for fixed v by this share of its terms may be rounding; and
+# the largest multiple of the curvature that is tried against a larger one.
+NO_RISE, MAX_MULTIPLE = 1e-12, 2.0**40
+ONE_SWEEP = ResidualSweeps(0.0, 1, True)
 
 
 class Rescaling:
-    """The units at one lambda, from those of the point where it begins."""
+    """Solutions on a working set whose units are their own."""
 
-    def __init__(self, newton):
-        self.newton, problem = newton, newton.problem
-        self.needed = problem.rescales
-        self.updates, self.share = 0, 1.0
-        self.best = np.inf, newton.point  # violation, and where
-        self.log_v = np.zeros(newton.features.size)
-        if self.needed:
-            self.log_v = np.log(self.measure(newton.point.eta))
-        newton.use(np.exp(0.5 * self.log_v))
+    def __init__(self, on):
+        self.on, self.problem, self.design = on, on.problem, on.problem.design
+        self.units, self.run = np.zeros((1, 2)), Run(0, np.inf, MAX_IDLE)
+        self.off = np.inf  # the violation, with v as it is at the point
 
-    @property
-    def exhausted(self):
-        """Whether it has not settled."""
-        return self.updates >= MOST
+    def solve(self, units, target, max_epochs):
+        """Move the point to the solution at one lambda.
 
-    def measure(self, eta):
-        """v_j of the working set, at a linear predictor."""
-        problem = self.newton.problem
-        h = problem.likelihood.curvature(eta[None])[0]
-        v = problem.design.squares(problem.design.weights * h, self.newton.features)
-        return np.maximum(v, SMALLEST * v.max(initial=SMALLEST))
-
-    def violation(self, point, units):
-        """With v as it is at the point, which the units then are of."""
-        self.newton.use(np.sqrt(self.measure(point.eta)))
-        return self.newton.measure(point, units)[0]
-
-    def update(self, units, target):
-        """Measure v at the point; unless that settles it, move towards it.
-
-        Returns the violation with v as measured.
+        Returns sweeps, steps, whether the target was met, and why there is no solution,
+        or will be none below.
         """
-        newton = self.newton
-        off = self.violation(newton.point, units)
-        if off > target:
-            off = self.approach(units, target, off)
-        self.updates += 1
-        if off > target:
-            if off > 0.5 * self.best[0]:
-                self.share = max(0.5 * self.share, LEAST)
-            if off < self.best[0]:
-                self.best = off, newton.point
-            if self.exhausted:
-                newton.point = self.best[1]
-                return self.violation(newton.point, units)
-            self.log_v += self.share * (2 * np.log(newton.unit) - self.log_v)
-            newton.use(np.exp(0.5 * self.log_v))
-        return off
+        self.units = units
+        self.off = self.violation(self.on.point)
+        self.run = run = Run(max_epochs, self.off, MAX_IDLE)
+        self.approach(target, guarded=True)
+        falls, separated, since, wait = True, False, 0, 0
+        while falls and self.off > target and run.goes_on and not separated:
+            before = self.on.point.beta != 0
+            falls = self.descend(min(TOGETHER, max_epochs - run.epochs))
+            since += TOGETHER
+            settled = np.array_equal(before, self.on.point.beta != 0)
+            if since >= (wait if settled else PATIENCE):
+                self.approach(target, guarded=False)
+                since, wait = 0, min(2 * wait + TOGETHER, PATIENCE)
+            separated = run.idle > LOST and self.on.is_separated
+        failure = Status.UNSETTLED if not falls or run.idle > MAX_IDLE else None
+        if separated or self.on.is_saturated:
+            failure = Status.SATURATED
+        return run.epochs, run.steps, self.off <= target, failure
 
-    def approach(self, units, target, off):
-        """Newton's method on the support, as long as it gains; the violation left."""
-        newton = self.newton
+    def violation(self, point):
+        """With v as it is at the point, which the units then are of. A coefficient that
+        is zero and stays there needs none."""
+        unit, own = np.ones(point.beta.size), self.active(point)
+        if own.size:
+            weights = self.design.weights * self.problem.likelihood.curvature(
+                point.eta[None]
+            )[0]
+            _, v = self.design.moments(weights, self.on.features[own])
+            unit[own] = self.roots(v)
+        self.on.use(unit)
+        return self.on.measure(point, self.units)[0]
+
+    def roots(self, v):
+        """Units from v."""
+        return np.sqrt(np.maximum(v, SMALLEST * v.max(initial=SMALLEST)))
+
+    def active(self, point):
+        """Those in use, and those that are about to be."""
+        l1 = self.units[0, 0] * self.problem.penalty_factor[self.on.features]
+        return np.flatnonzero((point.beta != 0) | (np.abs(point.q) > l1))
+
+    def approach(self, target, guarded):
+        """Newton's method, as long as it gains, with derivatives that are kept.
+
+        Where the penalty changes pieces a step may be lost before others gain.
+        """
+        state, best, lost, fresh = self.on.state, (self.on.point, self.off), 0, False
         for _ in range(IN_A_ROW):
-            if off <= target:
+            own = self.active(self.on.point)
+            if self.off <= target:
+                return
+            if not 0 < own.size * self.design.n <= LARGEST:
                 break
-            new = self.coupled_step(units)
-            if new is None:
-                break
-            found = self.violation(new, units)
-            if not found <= GAIN * off:
-                self.violation(newton.point, units)  # back to its units
-                break
-            newton.point, off = new, found
-        return off
+            if state.jacobian is None:
+                state.jacobian, fresh = Jacobian(self.problem, self.on.point.eta), True
+            new = state.jacobian.step(self.on, own, self.units, guarded)
+            self.run.steps += 1
+            left = np.inf
+            if new is not None:
+                self.on.point, self.off = new, self.violation(new)
+                left = self.off / best[1]
+            if left <= GAIN:
+                best, lost = (self.on.point, self.off), 0
+                if left <= ENOUGH:
+                    continue
+            elif left < ASTRAY and lost < MAX_LOST:
+                lost += 1
+                continue
+            else:
+                self.on.point, lost = best[0], 0
+                self.off = self.violation(self.on.point)
+                if fresh:
+                    return
+            state.jacobian, fresh = None, False
+        self.on.point = best[0]
+        self.off = self.violation(self.on.point)
 
-    def coupled_step(self, units):
-        """Where Newton's method for E_j = q_j - slope_j(beta_j, v_j(beta)) = 0 leads;
-        None where it does not."""
-        newton = self.newton
-        problem, point, design = newton.problem, newton.point, newton.problem.design
-        # The support, and those that are about to join it.
-        joins = np.abs(point.q) > units[0, 0] * problem.penalty_factor[newton.features]
-        own = np.flatnonzero((point.beta != 0) | joins)
-        support, beta = newton.features[own], point.beta[own]
-        sign = np.where(beta != 0, np.sign(beta), np.sign(point.q[own]))
-        if not 0 < support.size * design.n <= LARGEST:
-            return None
-        reference = Reference(problem, point.eta)
-        shift, v = reference.shift(support), newton.unit[own] ** 2
-        columns = design.columns(support)
-        ways = columns - shift
-        pull, by_beta, by_v = slopes(problem, np.abs(beta), v, units, support)
-        jacobian = reference.gram(support, support)
-        jacobian[np.diag_indices(support.size)] += by_beta
-        if not is_definite(jacobian):
-            return None  # it would lead to any stationary point
-        wrong = point.q[own] - shift * point.pull - sign * pull
-        jacobian += (sign * by_v)[:, None] * bends(problem, point.eta, columns, ways)
-        penalised = problem.penalty_factor[support] > 0
-        change = change_within_signs(jacobian, wrong, beta, sign, penalised)
-        if change is None:
-            return None
-        new = point.beta.copy()
-        new[own] += change
-        up = -shift @ change
+    def descend(self, count):
+        """Some sweeps over those in use; returns whether they could lead down."""
+        on, point, careful = self.on, self.on.point, False
+        own = self.active(point)
+        while True:
+            found = point.beta[own], point.intercept, point.eta
+            for _ in range(count):
+                found = self.sweep(on.features[own], *found, careful)
+                if found is None:
+                    return False
+            beta = point.beta.copy()
+            beta[own] = found[0]
+            on.point = on.at(beta, *found[1:])
+            off = self.violation(on.point)
+            if careful or off <= ASTRAY * self.off:
+                break
+            careful = True
+        self.off, self.run.epochs = off, self.run.epochs + count
+        self.run.note(off, count)
+        return True
+
+    def sweep(self, features, beta, intercept, eta, careful):
+        """One sweep on the quadratic model at eta, with v as it is there.
+
+        Returns where it leads. If careful, steps are made shorter until the objective
+        for that v falls; None if it does not.
+        """
+        problem, likelihood = self.problem, self.problem.likelihood
+        reference, up = Reference(problem, eta), 0.0
+        unit = self.roots(reference.v(features))
+        l1 = self.units[0, 0] * problem.penalty_factor[features] / unit
+        l2 = self.units[0, 1] * problem.ridge_factor[features]
+        residual = likelihood.residual(eta[None])[0]
         if reference.projects:
-            up += point.pull / reference.total
-        eta = point.eta + up + design.combine(support, change[None])[0]
-        return newton.at(new, point.intercept + up, eta)
+            up = self.design.weights @ residual / reference.total
+        working, order = reference.relative(residual) - up, np.arange(beta.size)
 
+        def height(b, eta):
+            sparse = BY_KIND[problem.penalty.kind].value(
+                np.abs(b), l1, problem.penalty.shape
+            )
+            with np.errstate(over="ignore", invalid="ignore"):
+                return likelihood.loss(eta[None])[0] + sparse.sum() + 0.5 * l2 @ b**2
 
-def change_within_signs(jacobian, wrong, beta, sign, penalised):
-    """The solution of jacobian @ change = wrong, but for those that would cross zero on
-    their way: they stay there, and the others move without them. None if there is none.
-    """
-    change, at_zero = -beta, np.zeros(beta.size, dtype=bool)
-    for _ in range(beta.size):
-        rest = ~at_zero
-        right = wrong[rest] + jacobian[np.ix_(rest, at_zero)] @ beta[at_zero]
-        try:
-            change[rest] = np.linalg.solve(jacobian[np.ix_(rest, rest)], right)
-        except np.linalg.LinAlgError:
-            return None
-        crosses = penalised & rest & ((beta + change) * sign < 0)
-        if not crosses.any():
-            return change
-        at_zero |= crosses
-        change[at_zero] = -beta[at_zero]
-    return None
-
-
-def is_definite(matrix):
-    """Whether a symmetric matrix is positive definite."""
-    try:
-        np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        return False
-    return True
-
-
-def bends(problem, eta, columns, ways):
-    """dv_j / dbeta_k by central differences of the curvature, eta moving along ways."""
-    likelihood, weighted = problem.likelihood, columns**2
-    weighted *= problem.design.weights[:, None]
-    if not likelihood.is_coupled:
-        ends = likelihood.curvature(np.array([eta + DIFFERENCE, eta - DIFFERENCE]))
-        return weighted.T @ ((ends[0] - ends[1])[:, None] * ways) / (2 * DIFFERENCE)
-    steps = DIFFERENCE / np.maximum(np.abs(ways).max(axis=0), DIFFERENCE)[:, None]
-    ahead = likelihood.curvature(eta + steps * ways.T)
-    ahead -= likelihood.curvature(eta - steps * ways.T)
-    return ((ahead / (2 * steps)) @ weighted).T
-
-
-def slopes(problem, size, v, units, features):
-    """What the penalties pull with, and derivatives by the size of beta and by v."""
-    row = BY_KIND[problem.penalty.kind]
-    l1 = units[0, 0] * problem.penalty_factor[features]
-    l2 = units[0, 1] * problem.ridge_factor[features]
-
-    def pull(size, v):
-        unit = np.sqrt(v)
-        sparse = unit * row.slope(unit * size, l1 / unit, problem.penalty.shape)
-        return sparse + l2 * v * size
-
-    near = size * (1 - RELATIVE)
-    far = np.maximum(size * (1 + RELATIVE), near + np.finfo(float).tiny**0.5)
-    less, more = v * (1 - RELATIVE), v * (1 + RELATIVE)
-    by_beta = (pull(far, v) - pull(near, v)) / (far - near)
-    by_v = (pull(size, more) - pull(size, less)) / (more - less)
-    return pull(size, v), by_beta, by_v
+        multiple, top = 1.0, height(unit * beta, eta) if careful else np.inf
+        while multiple <= MAX_MULTIPLE:
+            left = working.copy()
+            r = Coordinates(order, order, l1, multiple + l2, unit * beta, np.empty(0))
+            reference.descend(features, unit, problem.penalty, r, l2, left, ONE_SWEEP)
+            ahead = eta + (working - left) + up
+            if not careful or height(r.beta, ahead) <= top + NO_RISE * abs(top):
+                change = r.beta / unit - beta
+                up -= reference.shift(features) @ change
+                return beta + change, intercept + up, ahead
+            multiple *= 2.0
+        return None

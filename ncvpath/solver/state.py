@@ -6,6 +6,7 @@ import numpy as np
 
 from .certificates import Certificates, Correlations
 from .gram import GramCache
+from .jacobian import Jacobian
 from .solutions import Anchor
 
 
@@ -21,6 +22,7 @@ class State:
     anchor: Anchor  # the null model
     gram: GramCache
     certificates: Certificates | None = None  # made by the loop
+    jacobian: Jacobian | None = None  # of adaptive rescaling, while it serves
 
     def move(self, solutions, k, correlation):
         """Be at the k-th of some solutions, which is finished."""

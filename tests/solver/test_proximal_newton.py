@@ -11,7 +11,7 @@ from ncvpath.matrices import open_matrix
 from ncvpath.matrices.design import make_design
 from ncvpath.runtime.threads import working
 from ncvpath.solver.hessian import Reference
-from ncvpath.solver.rescaling import change_within_signs, is_definite
+from ncvpath.solver.jacobian import change_within_signs, is_definite
 
 
 class Posed:
@@ -51,7 +51,7 @@ def test_the_hessian_is_that_of_the_loss(family):
     np.testing.assert_allclose(diagonal, expected.diagonal(), atol=1e-8)
 
 
-def test_squares_are_the_same_for_every_kind_of_x():
+def test_moments_are_the_same_for_every_kind_of_x():
     X, _, eta = drawn()
     X[X < 0.3] = 0.0
     weights, features = np.exp(eta), np.array([4, 0, 2])
@@ -61,9 +61,9 @@ def test_squares_are_the_same_for_every_kind_of_x():
             posed = make_design(
                 open_matrix(clean(stored), threads), np.full(40, 1 / 40), True, True
             )
-            found.append(posed.squares(weights, features))
+            found.append(posed.moments(weights, features))
             Z = posed.columns(features)
-            np.testing.assert_allclose(found[-1], weights @ Z**2, rtol=1e-12)
+            np.testing.assert_allclose(found[-1], weights @ [Z, Z**2], rtol=1e-12)
     np.testing.assert_allclose(*found, rtol=1e-12)
 
 

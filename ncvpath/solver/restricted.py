@@ -1,0 +1,99 @@
+"""A loss that is not quadratic, restricted to a working set: where its solvers are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import kernels
+
+# The share of the null deviance that a model explains when it is saturated.
+SATURATED = 0.99
+# What multiplies a linear predictor that separates classes to leave no doubt.
+FAR = 32.0
+
+
+@dataclass
+class Point:
+    """Coefficients on the working set, and what follows from them."""
+
+    beta: np.ndarray
+    intercept: float
+    eta: np.ndarray  # n
+    loss: float
+    residual: np.ndarray  # n
+    q: np.ndarray  # scores of the working set
+    pull: float  # the score of the intercept
+
+
+@dataclass
+class Run:
+    """The work at one lambda, and whether it goes on."""
+
+    max_epochs: int
+    best: float  # the least violation so far
+    max_idle: int
+    epochs: int = 0
+    steps: int = 0
+    idle: int = 0  # steps, or sweeps, that did not halve it
+
+    @property
+    def goes_on(self):
+        """Whether there is time left, and hope."""
+        return self.epochs < self.max_epochs and self.idle <= self.max_idle
+
+    def note(self, violation, count=1):
+        """So many steps or sweeps later."""
+        self.idle = 0 if violation < 0.5 * self.best else self.idle + count
+        self.best = min(self.best, violation)
+
+
+class Restricted:
+    """The problem on a working set, from where the state stands."""
+
+    def __init__(self, problem, state, features):
+        self.problem, self.state, self.features = problem, state, features
+        beta, support = state.beta[features], np.flatnonzero(state.beta)
+        eta = problem.design.combine(support, state.beta[support][None])[0]
+        self.use(np.ones(features.size))
+        self.point = self.at(beta, state.intercept, eta + state.intercept)
+
+    def at(self, beta, intercept, eta):
+        """The point of a linear predictor."""
+        problem, row = self.problem, eta[None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            residual = problem.likelihood.residual(row)
+            loss = problem.likelihood.loss(row)[0]
+        q = problem.design.correlate(residual, self.features)[0]
+        pull = 0.0
+        if problem.likelihood.intercept:
+            pull = float(problem.design.weights @ residual[0])
+        return Point(beta, intercept, eta, loss, residual[0], q, pull)
+
+    def use(self, unit):
+        """Penalise unit_j beta_j from now on."""
+        self.unit = unit
+        self.record = self.problem.of_features(self.features, unit)
+
+    def measure(self, point, units):
+        """The largest violation at a point, and its objective."""
+        worst, total = np.empty((2, 1))
+        kernels.measure_inside(
+            self.problem.penalty, self.record, units, (point.beta * self.unit)[None],
+            (point.q / self.unit)[None], worst, total,
+        )
+        return max(worst[0], abs(point.pull)), point.loss + total[0]
+
+    @property
+    def is_saturated(self):
+        """Whether there is next to no deviance left to explain."""
+        return self.problem.explained(self.point.loss) > SATURATED
+
+    @property
+    def is_separated(self):
+        """Whether coefficients will grow without end: more of the same explains all,
+        and a flat penalty does not mind."""
+        problem = self.problem
+        if not (problem.watches and problem.is_flat):
+            return False
+        far = problem.likelihood.loss(FAR * self.point.eta[None])[0]
+        return problem.explained(far) > SATURATED
