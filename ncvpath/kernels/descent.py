@@ -1,6 +1,6 @@
 """Coordinate descent on the Gram matrix of a working set, for a block of lambdas.
 
-Coordinates that were ever nonzero here are active; they stand in front, in order of
+Coordinates that were nonzero at this lambda are active; they stand in front, in order of
 entry, with their rows of the Gram matrix in `gram`, so that all loops run over
 contiguous memory. They settle before others enter, so that a nonconvex path stays in
 its valley.
@@ -94,20 +94,40 @@ def settle(r, gram, size, penalty, cholesky, farthest, target, max_epochs):
 
 
 @helper
+def swap(j, k, r, gram, size):
+    """Let two coordinates change places, also in the first `size` rows of `gram`."""
+    r.order[j], r.order[k] = r.order[k], r.order[j]
+    r.slots[j], r.slots[k] = r.slots[k], r.slots[j]
+    r.l1[j], r.l1[k] = r.l1[k], r.l1[j]
+    r.v[j], r.v[k] = r.v[k], r.v[j]
+    r.beta[j], r.beta[k] = r.beta[k], r.beta[j]
+    r.q[j], r.q[k] = r.q[k], r.q[j]
+    for i in range(size):
+        gram[i, j], gram[i, k] = gram[i, k], gram[i, j]
+
+
+@helper
+def deactivate(r, gram, size):
+    """Coordinates at zero are active no more; returns how many still are."""
+    for j in range(size - 1, -1, -1):
+        if r.beta[j] == 0.0:
+            size -= 1
+            if j != size:
+                row, last = gram[j], gram[size]
+                for k in range(r.beta.size):
+                    row[k] = last[k]
+                swap(j, size, r, gram, size)
+    return size
+
+
+@helper
 def activate(j, size, products, gram, r):
     """Make coordinate j the next active one, at place `size`, with its row of products.
 
     `gram` has the products by place, of which the rows of active ones are there.
     """
     if j != size:
-        r.order[j], r.order[size] = r.order[size], r.order[j]
-        r.slots[j], r.slots[size] = r.slots[size], r.slots[j]
-        r.l1[j], r.l1[size] = r.l1[size], r.l1[j]
-        r.v[j], r.v[size] = r.v[size], r.v[j]
-        r.beta[j], r.beta[size] = r.beta[size], r.beta[j]
-        r.q[j], r.q[size] = r.q[size], r.q[j]
-        for i in range(size):
-            gram[i, j], gram[i, size] = gram[i, size], gram[i, j]
+        swap(j, size, r, gram, size)
     row, out = products.values[products.rows[r.slots[size]]], gram[size]
     for k in range(r.slots.size):
         out[k] = row[r.slots[k]]
@@ -216,6 +236,7 @@ def descend_block(
     while counts[0] < units.shape[0]:
         k = counts[0]
         if counts[2] < 0:
+            counts[1] = deactivate(r, gram, counts[1])
             set_lambda(r, features, units, k)
             counts[3] = counts[4] = 0
             progress.figures[1] = largest_meaningful(r)

@@ -6,7 +6,8 @@ summing to one, and `x_j` means the standardized column (X_j - center_j) / scale
 
     correlate(R, A)       <x_j, r> for rows r of R and every feature, or some
     gram(A, B)            <x_a, x_b>
-    moments(w, A)         sum_i w_i x_ij and sum_i w_i x_ij^2, weights being the caller's
+    moments(w, A)         sum_i w_i x_ij and sum_i w_i x_ij^2, with weights of the
+                          caller's own
     combine(A, B)         X_A beta for rows beta of B
     columns(A)            the standardized columns themselves, for a few features
     descend(...)          coordinate descent with residual updates on the columns

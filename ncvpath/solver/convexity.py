@@ -93,9 +93,8 @@ class _Curved:
                 yield share * matrix[np.ix_(place, place)]
         ahead = range(k, min(k + AHEAD, self.path.lambdas.size))
         features = np.unique(np.concatenate([active, *map(self.path.support, ahead)]))
-        matrix, place = (
-            self.here.gram_by_rows(features, features), np.searchsorted(features, active)
-        )
+        place = np.searchsorted(features, active)
+        matrix = self.here.gram_by_rows(features, features)
         self.known = self.here, features, matrix
         yield matrix[np.ix_(place, place)]
 

@@ -9,10 +9,11 @@ from ..kernels.records import Coordinates, Progress
 # Products in one call of compiled code, after which it returns to be asked again:
 # interrupts are heard between calls. A second or so.
 WORK = 1e9
-# Features of a working set that is so small that all products are computed at once.
-SMALL_SET = 32
+# Numbers that all products of a working set take, if it is so small that they are
+# computed at once.
+SMALL_SET = 1 << 20
 # Coordinates beyond the support that the Cholesky factor has room for at first.
-AHEAD = 50
+AHEAD = 1000
 
 
 def descend(problem, cache, features, record, units, beta, q, sweeps, multiple=1.0):
@@ -25,7 +26,7 @@ def descend(problem, cache, features, record, units, beta, q, sweeps, multiple=1
     m, slots = features.size, cache.slots(features)
     # Products of those in use, and of those that will be in use if q does not move.
     coming = np.abs(q) >= units[0, 0] * record.penalty_factor
-    coming |= (beta != 0) | (m <= SMALL_SET)
+    coming |= (beta != 0) | (problem.design.n_counted * m * m <= SMALL_SET)
     cache.add_rows(features[coming])
     r = Coordinates(np.arange(m), slots.copy(), *np.empty((2, m)), beta, q)
     cholesky = cache.cholesky_for(min(m, np.count_nonzero(beta) + AHEAD))

@@ -37,8 +37,9 @@ class GramCache:
 
     def __init__(self, design):
         self.design = design
-        # Beyond it residuals serve better, or memory would not do.
-        self.largest_set = min(max(design.n_counted, 1000), LARGEST_SET)
+        # Beyond it residuals serve better, or memory would not do: a sweep over as many
+        # coordinates as rows, most of them at rest, is cheap on products.
+        self.largest_set = min(max(2 * design.n_counted, 2000), LARGEST_SET)
         self.known = self.n_rows = 0
         self.features = np.empty(design.p, dtype=np.int64)  # by slot, `known` of them
         self.slot = np.full(design.p, -1, dtype=np.int64)

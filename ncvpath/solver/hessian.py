@@ -52,9 +52,11 @@ class Reference:
 
     def descend(self, features, unit, penalty, coordinates, l2, residual, sweeps):
         """Coordinate descent with residual updates on the columns x_j / unit_j, in this
-        metric and as if rows were not coupled; changes beta and residual. Sparse columns
-        have to be centred in it, unless they are not centred at all; to coupled rows a
-        constant is nothing."""
+        metric and as if rows were not coupled; changes beta and residual.
+
+        Sparse columns have to be centred in it, unless they are not centred at all; to
+        coupled rows a constant is nothing.
+        """
         self.mean(features)
         scale = self.design.scale.copy()
         scale[features] *= unit

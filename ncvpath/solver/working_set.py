@@ -91,7 +91,7 @@ def choose_block(problem, state, lambdas, limits, per_added):
         held[strong] = True
         return Block(lambdas[:1], strong.size)
     outside, n_held = np.flatnonzero(~held & problem.may_enter), np.count_nonzero(held)
-    room = state.gram.largest_set - n_held
+    room = state.gram.largest_set // 2 - n_held  # half of it is for violators
     few = min(per_added * limits.n_added, max(limits.n_added, STRONG_AT_FIRST))
     most = max(few, min(STRONG_PER_HELD * n_held, room))
     cuts = strong_cuts if outside.size <= min(most, room) else usable_cuts
