@@ -5,8 +5,9 @@ response. All fit the same lambdas down to 0.05 lambda_max, or to where our path
 Peers' tolerances are tightened until the *measured* violation of Fermat's conditions is
 at most 1e-6 lambda_max, or none of theirs gets there: then the best is taken, and said.
 Printed are seconds of ours, and of the others as multiples, medians of interleaved
-runs. Nonconvex penalties: skglm has no adaptive rescaling, so both fit the plain penalty
-with gamma=12; beside it stands glmnet's lasso, and our own default call over that.
+runs. Nonconvex penalties: skglm has no adaptive rescaling, so both fit the plain
+penalty with gamma=12, and skglm is stopped after a minute: it then is "more than" as
+slow. Beside it stands our own default call over glmnet's lasso.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 
@@ -23,7 +25,7 @@ from ncvpath import ncvpath
 from .contestants import clocked, glmnet_is_there
 from .problems import PROBLEMS, chain
 
-GOAL, CAP = 1e-6, 120.0
+GOAL, CAP = 1e-6, 60.0
 GAMMA = 12.0  # of the plain penalty: convex in one coordinate where curvature is 1/4
 
 
@@ -95,10 +97,9 @@ def run_skglm(X, y, lambdas, penalty, tol):
     else:
         solver = ProxNewton(tol=tol * lambdas[0], fit_intercept=False, max_iter=200)
         response = np.asfortranarray(y)
-    found, start = np.zeros((X.shape[1] + 1, lambdas.size)), None
+    found, begun = np.zeros((X.shape[1] + 1, lambdas.size)), perf_counter()
 
     def fit():
-        nonlocal start
         datafit.initialize(X, response)
         w, Xw = np.zeros(X.shape[1] + (y.ndim == 1)), np.zeros(len(y))
         for k, lam in enumerate(lambdas):
@@ -106,6 +107,8 @@ def run_skglm(X, y, lambdas, penalty, tol):
             w, *_ = solver.solve(X, response, datafit, term, w.copy(), Xw.copy())
             Xw = X @ w[: X.shape[1]] + (w[-1] if y.ndim == 1 else 0.0)
             found[: w.size, k] = w
+            if perf_counter() - begun > CAP:
+                return found[:, : k + 1]
         return found
 
     seconds, found = clocked(fit)
@@ -197,9 +200,9 @@ def tuned(run, tolerances, X, y, lambdas, penalty):
         seconds, fit = run(X, y, lambdas, penalty, tol)
         n = fit[1].shape[1]
         found = violation(X, y, lambdas[:n], fit, penalty, GAMMA)
-        if n == lambdas.size and found < best[0]:
+        if found < best[0]:
             best = found, tol, seconds
-        if found <= GOAL or seconds > CAP:
+        if found <= GOAL or n < lambdas.size:
             break
     return best
 
@@ -214,18 +217,18 @@ def race(name, X, y, penalty, repeats):
             rescale=False, standardize=False, **gamma,
         )
     lambdas = first.lambdas[: np.argmin(np.append(first.converged, False))]
-    rivals = ["skglm"] + ["adelie", "glmnet"] * (penalty == "lasso")
+    rivals = ["adelie", "glmnet"] if penalty == "lasso" else ["skglm"]
     runs, words = {"ours": (run_ours, None)}, []
     for rival in rivals:
         run, tolerances = PEERS[rival]
         if rival == "glmnet" and not glmnet_is_there():
             continue
         found, tol, seconds = tuned(run, tolerances, X, y, lambdas, penalty)
-        if tol is None or seconds > CAP:
-            words.append(f"{rival} > {CAP:g} s or never there")
-            continue
-        runs[rival] = run, tol
         words.append(f"{rival} at {found:.0e} (tol {tol:.0e})")
+        if seconds < CAP:
+            runs[rival] = run, tol
+        else:
+            words[-1] += f" after {seconds:.0f} s, not finished"
     if penalty != "lasso":
         runs["default"] = (run_default, None)
         runs["glmnet's lasso"] = (run_whole_lasso, None)
@@ -255,7 +258,7 @@ def run_default(X, y, lambdas, penalty, tol):
 
 
 def run_whole_lasso(X, y, lambdas, penalty, tol):
-    """glmnet's lasso on 100 lambdas, at the tolerance that meets the goal."""
+    """R's glmnet, the lasso on 100 lambdas, at the tolerance that meets the goal."""
     first = violation(X, y, np.ones(1), (0.0, np.zeros((X.shape[1], 1))), "lasso", 0)
     top = (first + 1) * 1.0
     return run_glmnet(X, y, top * np.geomspace(1, 0.05, 100), "lasso", 1e-10)

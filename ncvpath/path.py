@@ -173,7 +173,7 @@ def ncvpath(
     >>> X, y = load_diabetes()
     >>> path = ncvpath(X, y, penalty="MCP", nlambda=50)
     >>> path.selected(which=20)
-    ['sex', 'bmi', 'bp', 'tc', 'hdl', 'ltg']
+    ['sex', 'bmi', 'bp', 'ldl', 'hdl', 'ltg']
 
     >>> from ncvpath import load_heart
     >>> X, y = load_heart()

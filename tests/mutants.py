@@ -64,7 +64,7 @@ MUTANTS = (
     ),
     Mutant(
         "coordinates that change places", "kernels/descent.py",
-        "r.l1[j], r.l1[size] = r.l1[size], r.l1[j]", "pass", f"{KERNELS} -k places",
+        "r.l1[j], r.l1[k] = r.l1[k], r.l1[j]", "pass", f"{KERNELS} -k places",
     ),
     Mutant(
         "rows of products by slot", "kernels/descent.py",
@@ -258,7 +258,7 @@ MUTANTS = (
         f"{SYSTEMS} -k same_objective and prox",
     ),
     Mutant(
-        "convex_min", "solver/convexity.py", "+= l2 - k", "+= k - l2",
+        "convex_min", "solver/convexity.py", "np.diag(l2 - k)", "np.diag(k - l2)",
         f"{PATH} -k convex_min",
     ),
     Mutant(

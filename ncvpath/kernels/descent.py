@@ -1,7 +1,7 @@
 """Coordinate descent on the Gram matrix of a working set, for a block of lambdas.
 
-Coordinates that were nonzero at this lambda are active; they stand in front, in order of
-entry, with their rows of the Gram matrix in `gram`, so that all loops run over
+Coordinates that were nonzero at this lambda are active; they stand in front, in order
+of entry, with their rows of the Gram matrix in `gram`, so that all loops run over
 contiguous memory. They settle before others enter, so that a nonconvex path stays in
 its valley.
 """
@@ -221,15 +221,15 @@ def descend_block(
     """Minimise on the working set at one lambda after another, each from the last.
 
     units[k] are l1 and l2 per unit of the penalty factors at lambda k. In the beginning
-    r has coefficients and correlations (as q) in their order, and `progress` is zero
-    but for the coordinate, -1. Modified in place: r, the Cholesky factor, gram
-    (scratch), progress. It ends when all lambdas are done, or with the first that did
-    not meet the target; or because a row of products is missing, or `max_work` is
-    spent, and is to be called again then.
+    r has coefficients and correlations (as q) in its order, and `progress` is zero but
+    for the coordinate, -1, and the count of those active from an earlier call. Modified
+    in place: r, the Cholesky factor, gram (scratch), progress. It ends when all lambdas
+    are done, or with the first that did not meet the target; or because a row of
+    products is missing, or `max_work` is spent, and is to be called again then.
     """
     counts, results, m, work = progress.counts, progress.results, r.beta.size, 0.0
-    if counts[1] == 0:
-        for j in range(m):
+    if counts[2] < 0:
+        for j in range(counts[1], m):
             if r.beta[j] != 0.0:
                 activate(j, counts[1], products, gram, r)
                 counts[1] += 1

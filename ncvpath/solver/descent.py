@@ -16,32 +16,43 @@ SMALL_SET = 1 << 20
 AHEAD = 1000
 
 
-def descend(problem, cache, features, record, units, beta, q, sweeps, multiple=1.0):
-    """Coordinate descent and Newton steps on a Gram matrix, for a block of lambdas.
+class Descent:
+    """A working set and its Gram matrix, as compiled code has arranged them: in another
+    order, with rows of products in `scratch` (m x m). Later calls go on from there."""
 
-    `record` are the features as kernels take them, beta and q where it starts; the
-    Gram matrix may be multiplied. Returns the results of `Progress`, as far as lambdas
-    were done.
-    """
-    m, slots = features.size, cache.slots(features)
-    # Products of those in use, and of those that will be in use if q does not move.
-    coming = np.abs(q) >= units[0, 0] * record.penalty_factor
-    coming |= (beta != 0) | (problem.design.n_counted * m * m <= SMALL_SET)
-    cache.add_rows(features[coming])
-    r = Coordinates(np.arange(m), slots.copy(), *np.empty((2, m)), beta, q)
-    cholesky = cache.cholesky_for(min(m, np.count_nonzero(beta) + AHEAD))
-    counts = np.array([0, 0, -1, 0, 0])
-    progress = Progress(counts, np.zeros(2), np.empty((len(units), 3 + m)))
-    with problem.design.matrix.threads.scratch("working set", m, m) as scratch:
+    def __init__(self, problem, cache, features, scratch):
+        self.problem, self.cache, self.features = problem, cache, features
+        self.order, self.slots = np.arange(features.size), cache.slots(features).copy()
+        self.scratch, self.active = scratch, 0
+
+    def minimise(self, record, units, beta, q, sweeps, multiple=1.0):
+        """Coordinate descent and Newton steps for a block of lambdas.
+
+        `record` are the features as kernels take them, beta and q where it starts; the
+        Gram matrix may be multiplied, once and for all calls. Returns the results of
+        `Progress`, as far as lambdas were done.
+        """
+        cache, features, m = self.cache, self.features, self.features.size
+        # Products of those in use, and of those that will be in use if q does not move.
+        coming = np.abs(q) >= units[0, 0] * record.penalty_factor
+        small = self.problem.design.n_counted * m * m <= SMALL_SET
+        cache.add_rows(features if small else features[coming | (beta != 0)])
+        r = Coordinates(
+            self.order, self.slots, *np.empty((2, m)), beta[self.order], q[self.order]
+        )
+        cholesky = cache.cholesky_for(min(m, np.count_nonzero(beta) + AHEAD))
+        counts = np.array([0, self.active, -1, 0, 0])
+        progress = Progress(counts, np.zeros(2), np.empty((len(units), 3 + m)))
         met, products = True, cache.products(multiple)
         while counts[0] < len(units) and met:
             kernels.descend_block(
-                products, r, record, problem.penalty, units, cholesky, scratch, sweeps,
-                progress,
+                products, r, record, self.problem.penalty, units, cholesky,
+                self.scratch, sweeps, progress,
             )
             if counts[2] >= 0:  # one is to enter; others probably, too
                 cache.add_rows(features[r.order[np.abs(r.q) > r.l1]])
                 products = cache.products(multiple)
             elif counts[0]:
                 met = progress.results[counts[0] - 1, 2] <= sweeps.target
-    return progress.results[: counts[0]]
+        self.active = counts[1]
+        return progress.results[: counts[0]]

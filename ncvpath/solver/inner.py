@@ -12,7 +12,7 @@ import numpy as np
 
 from ..kernels.records import Coordinates, ResidualSweeps, Sweeps
 from . import gist
-from .descent import WORK, descend
+from .descent import WORK, Descent
 from .finished import Status
 from .newton import Newton
 from .rescaling import Rescaling
@@ -65,11 +65,11 @@ def by_gram(problem, state, features, lambdas, target, max_epochs, each):
         return by_residual(
             problem, state, features, lambdas[:1], target, max_epochs, each, False
         )
-    results = descend(
-        problem, cache, features, problem.of_features(features), problem.units(lambdas),
-        state.beta[features], state.correlation.values[features],
-        Sweeps(target, max_epochs, each, WORK),
-    )
+    with problem.design.matrix.threads.scratch("working set", m, m) as scratch:
+        results = Descent(problem, cache, features, scratch).minimise(
+            problem.of_features(features), problem.units(lambdas), state.beta[features],
+            state.correlation.values[features], Sweeps(target, max_epochs, each, WORK),
+        )
     solutions = Solutions(problem, lambdas[: len(results)], features, results[:, 3:])
     epochs, steps = results[:, 0].astype(int), results[:, 1].astype(int)
     return Solved(solutions, epochs, steps, results[:, 2] <= target)

@@ -60,9 +60,9 @@ class Jacobian:
         return ((ahead / (2 * steps)) @ squares).T
 
     def step(self, on, own, units, guarded):
-        """Where a step leads from the point of `on`, by some of its coordinates; None
-        where it does not. If guarded, also where the Hessian for fixed v is not
-        definite: it would lead to any stationary point."""
+        """The way from the point of `on` to the root, by some of its coordinates: a
+        function of the share of it; None if there is none. If guarded, also where the
+        Hessian for fixed v is not definite: it would lead to any stationary point."""
         problem, point, features = self.problem, on.point, on.features[own]
         beta, q, v = point.beta[own], point.q[own], on.unit[own] ** 2
         sign = np.where(beta != 0, np.sign(beta), np.sign(q))
@@ -79,13 +79,17 @@ class Jacobian:
         change = change_within_signs(jacobian, wrong, beta, sign, penalised)
         if change is None:
             return None
-        new = point.beta.copy()
-        new[own] += change
         up = -shift @ change
         if self.reference.projects:
             up += point.pull / self.reference.total
-        eta = point.eta + up + problem.design.combine(features, change[None])[0]
-        return on.at(new, point.intercept + up, eta)
+        ahead = up + problem.design.combine(features, change[None])[0]
+
+        def at(share):
+            new = point.beta.copy()
+            new[own] += share * change
+            return on.at(new, point.intercept + share * up, point.eta + share * ahead)
+
+        return at
 
 
 def change_within_signs(jacobian, wrong, beta, sign, penalised):

@@ -6,23 +6,24 @@ minimises the penalised quadratic model
     - q'd + d'H d / 2 + penalties of beta + d,
 
 which is a problem of least squares on the Gram matrix H. The reference stays as long as
-each step cuts the violation to a third: its Gram matrix and Cholesky factor then serve
-many steps and lambdas. Where the objective does not fall, the reference is refreshed,
-and if it is fresh, multiplied: a majorant in the end. There is no search along the
-step: a concave penalty may rise between two points that are both lower.
+each step cuts the violation to a quarter: its Gram matrix and Cholesky factor serve
+many steps and lambdas then. Where the objective does not fall, the reference is
+refreshed, and if it is fresh, multiplied: a majorant in the end. There is no search
+along the step: a concave penalty may rise between two points that are both lower.
 """
 
 import numpy as np
 
 from ..kernels.records import Sweeps
-from .descent import WORK, descend
+from ..runtime.memory import empty_mmap
+from .descent import WORK, Descent
 from .finished import Status
 from .gram import GramCache
 from .hessian import Reference
 from .restricted import Run
 
 # A step that leaves more of the violation calls for a new reference.
-ENOUGH = 1 / 3
+ENOUGH = 0.25
 # The model is solved to this share of the violation it starts from.
 SHARE = 0.1
 # A rise of the objective by this share of its terms may be rounding.
@@ -38,14 +39,14 @@ class Newton:
 
     def __init__(self, on):
         self.on, self.problem, self.state = on, on.problem, on.state
-        self.multiple, self.fresh = 1.0, False
+        self.multiple, self.fresh, self.descent = 1.0, False, None
         if not isinstance(self.state.gram.design, Reference):
             self.refresh()
 
     def refresh(self):
         """The Hessian anew, where we are."""
         self.state.gram = GramCache(Reference(self.problem, self.on.point.eta))
-        self.multiple, self.fresh = 1.0, True
+        self.multiple, self.fresh, self.descent = 1.0, True, None
 
     def solve(self, units, target, max_epochs):
         """Move the point to the solution at one lambda.
@@ -74,7 +75,7 @@ class Newton:
                 self.refresh()
             else:
                 self.multiple *= 2.0
-                self.state.gram.cholesky.size[0] = 0
+                self.state.gram.cholesky.size[0], self.descent = 0, None
             return worst, height
         self.on.point, self.fresh = new, False
         if found > ENOUGH * worst:
@@ -88,9 +89,11 @@ class Newton:
         point, reference = on.point, cache.design
         shift = reference.shift(features)
         record = on.record._replace(norm2=reference.diagonal(features) * self.multiple)
-        results = descend(
-            self.problem, cache, features, record, units, point.beta.copy(),
-            point.q - shift * point.pull,
+        if self.descent is None:
+            scratch = empty_mmap(features.size, features.size)
+            self.descent = Descent(self.problem, cache, features, scratch)
+        results = self.descent.minimise(
+            record, units, point.beta, point.q - shift * point.pull,
             Sweeps(target, max_epochs, max_epochs, WORK), self.multiple,
         )
         beta = results[0, 3:]

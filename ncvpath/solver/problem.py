@@ -86,11 +86,6 @@ class Problem:
         return self.rescale and not (lasso and self.alpha == 1)
 
     @property
-    def is_flat(self):
-        """Whether large coefficients are not penalised any more."""
-        return BY_KIND[self.penalty.kind].is_flat and self.alpha == 1
-
-    @property
     def ridge_factor(self):
         """What multiplies the ridge penalty: it is not majorized."""
         return (self.majorizes or self).penalty_factor

@@ -15,14 +15,18 @@ from ..penalties import BY_KIND
 from .finished import Status
 from .hessian import Reference
 from .jacobian import Jacobian
-from .restricted import Run
+from .restricted import SATURATED, Run
 
 # Sweeps that are made together, and after which Newton's method is tried again if the
 # support has not settled before.
 TOGETHER, PATIENCE = 8, 128
 # Sweeps without halving the violation before it is given up, and before it is asked
-# whether there can be a solution.
-MAX_IDLE, LOST = 300, 100
+# whether coefficients grow without end: with how much explained, and what multiple of
+# them tells.
+MAX_IDLE, LOST, NEARLY, FAR = 500, 50, 0.95, 32.0
+# How often sweeps may raise the violation after a fall before v goes half as far, and
+# the least share of its way.
+TURNS, LEAST = 3, 1 / 16
 # Sweeps that multiply the violation by this have gone astray, and are made once more
 # with care.
 ASTRAY = 10
@@ -31,9 +35,9 @@ ASTRAY = 10
 LARGEST, IN_A_ROW = 50_000_000, 20
 # What a step has to leave of the violation, at most; and what it leaves if derivatives
 # are as they should be.
-GAIN, ENOUGH = 0.5, 0.3
-# Steps in a row that may gain nothing.
-MAX_LOST = 2
+GAIN, ENOUGH = 0.5, 0.4
+# Steps in a row that may gain nothing, and the shares of a step that are tried then.
+MAX_LOST, SHARES = 2, (0.5, 0.25, 0.125)
 # No v_j falls below this share of the largest: nothing is left of the curvature there.
 SMALLEST = 1e-12
 # A rise of the objective for fixed v by this share of its terms may be rounding; and
@@ -49,6 +53,7 @@ class Rescaling:
         self.on, self.problem, self.design = on, on.problem, on.problem.design
         self.units, self.run = np.zeros((1, 2)), Run(0, np.inf, MAX_IDLE)
         self.off = np.inf  # the violation, with v as it is at the point
+        self.turns, self.fell = 0, False  # how often sweeps raised it after a fall
 
     def solve(self, units, target, max_epochs):
         """Move the point to the solution at one lambda.
@@ -57,23 +62,34 @@ class Rescaling:
         or will be none below.
         """
         self.units = units
-        self.off = self.violation(self.on.point)
+        self.off, self.turns, self.fell = self.violation(self.on.point), 0, False
         self.run = run = Run(max_epochs, self.off, MAX_IDLE)
         self.approach(target, guarded=True)
-        falls, separated, since, wait = True, False, 0, 0
-        while falls and self.off > target and run.goes_on and not separated:
+        falls, since, wait = True, 0, 0
+        while falls and self.off > target and run.goes_on:
             before = self.on.point.beta != 0
             falls = self.descend(min(TOGETHER, max_epochs - run.epochs))
             since += TOGETHER
             settled = np.array_equal(before, self.on.point.beta != 0)
             if since >= (wait if settled else PATIENCE):
-                self.approach(target, guarded=False)
+                self.finish(target)
                 since, wait = 0, min(2 * wait + TOGETHER, PATIENCE)
-            separated = run.idle > LOST and self.on.is_separated
+            grows = run.idle > LOST and self.grows()
+            if self.problem.watches and (grows or self.on.is_saturated):
+                return run.epochs, run.steps, False, Status.SATURATED
         failure = Status.UNSETTLED if not falls or run.idle > MAX_IDLE else None
-        if separated or self.on.is_saturated:
+        if self.on.is_saturated:
             failure = Status.SATURATED
         return run.epochs, run.steps, self.off <= target, failure
+
+    def grows(self):
+        """Whether coefficients seem to grow without end: little is left to explain, and
+        more of the same explains all."""
+        problem, point = self.problem, self.on.point
+        if not problem.explained(point.loss) > NEARLY:
+            return False
+        far = problem.likelihood.loss(FAR * point.eta[None])[0]
+        return problem.explained(far) > SATURATED
 
     def violation(self, point):
         """With v as it is at the point, which the units then are of. A coefficient that
@@ -100,69 +116,99 @@ class Rescaling:
     def approach(self, target, guarded):
         """Newton's method, as long as it gains, with derivatives that are kept.
 
-        Where the penalty changes pieces a step may be lost before others gain.
+        Where the penalty changes pieces a step may be lost before others gain. Where
+        even new derivatives do not lead there, part of a step may.
         """
-        state, best, lost, fresh = self.on.state, (self.on.point, self.off), 0, False
+        state, fresh, best, lost = self.on.state, False, (self.on.point, self.off), 0
         for _ in range(IN_A_ROW):
-            own = self.active(self.on.point)
-            if self.off <= target:
-                return
-            if not 0 < own.size * self.design.n <= LARGEST:
+            size = self.active(self.on.point).size * self.design.n
+            if self.off <= target or not 0 < size <= LARGEST:
                 break
             if state.jacobian is None:
                 state.jacobian, fresh = Jacobian(self.problem, self.on.point.eta), True
-            new = state.jacobian.step(self.on, own, self.units, guarded)
-            self.run.steps += 1
-            left = np.inf
-            if new is not None:
-                self.on.point, self.off = new, self.violation(new)
-                left = self.off / best[1]
-            if left <= GAIN:
-                best, lost = (self.on.point, self.off), 0
-                if left <= ENOUGH:
-                    continue
-            elif left < ASTRAY and lost < MAX_LOST:
+            self.go(guarded, 1.0)
+            left = self.off / best[1]
+            if not left <= GAIN and lost < MAX_LOST and left < ASTRAY:
                 lost += 1
                 continue
-            else:
-                self.on.point, lost = best[0], 0
-                self.off = self.violation(self.on.point)
-                if fresh:
+            if not left <= GAIN:
+                self.stand(best[0])
+                if fresh and not any(self.gains(guarded, share) for share in SHARES):
                     return
-            state.jacobian, fresh = None, False
-        self.on.point = best[0]
-        self.off = self.violation(self.on.point)
+            if left > ENOUGH:
+                state.jacobian, fresh = None, False
+            best, lost = (self.on.point, self.off), 0
+        if self.off > best[1]:
+            self.stand(best[0])
+
+    def finish(self, target):
+        """Newton's method after sweeps. Outside a valley it may only end the work: part
+        of its way would lead back to where sweeps come from."""
+        self.approach(target, guarded=True)
+        point = self.on.point
+        self.approach(target, guarded=False)
+        if self.off > target:
+            self.stand(point)
+
+    def stand(self, point):
+        """Be at a point."""
+        self.on.point, self.off = point, self.violation(point)
+
+    def go(self, guarded, share):
+        """Go a share of Newton's step, if there is one."""
+        on = self.on
+        way = on.state.jacobian.step(on, self.active(on.point), self.units, guarded)
+        self.run.steps += 1
+        if way is not None:
+            self.stand(way(share))
+
+    def gains(self, guarded, share):
+        """Go a share of Newton's step, if it gains as much as it should."""
+        point, off = self.on.point, self.off
+        self.go(guarded, share)
+        if self.off <= (1 - 0.5 * share) * off:
+            return True
+        self.stand(point)
+        return False
 
     def descend(self, count):
-        """Some sweeps over those in use; returns whether they could lead down."""
+        """Some sweeps over those in use; returns whether they could lead down.
+
+        Where sweeps go round in a circle, v goes a smaller and smaller part of its way.
+        """
         on, point, careful = self.on, self.on.point, False
         own = self.active(point)
+        share = max(0.5 ** (self.turns // TURNS), LEAST)
         while True:
-            found = point.beta[own], point.intercept, point.eta
+            found = point.beta[own], point.intercept, point.eta, on.unit[own]
             for _ in range(count):
-                found = self.sweep(on.features[own], *found, careful)
+                found = self.sweep(on.features[own], *found, share, careful)
                 if found is None:
                     return False
             beta = point.beta.copy()
             beta[own] = found[0]
-            on.point = on.at(beta, *found[1:])
+            on.point = on.at(beta, *found[1:3])
             off = self.violation(on.point)
             if careful or off <= ASTRAY * self.off:
                 break
             careful = True
+            self.violation(point)  # back to its units
+        self.turns += self.fell and off > self.off
+        self.fell = off < self.off
         self.off, self.run.epochs = off, self.run.epochs + count
         self.run.note(off, count)
         return True
 
-    def sweep(self, features, beta, intercept, eta, careful):
-        """One sweep on the quadratic model at eta, with v as it is there.
+    def sweep(self, features, beta, intercept, eta, unit, share, careful):
+        """One sweep on the quadratic model at eta, with v a share of the way from where
+        it was to what it is there.
 
         Returns where it leads. If careful, steps are made shorter until the objective
         for that v falls; None if it does not.
         """
         problem, likelihood = self.problem, self.problem.likelihood
         reference, up = Reference(problem, eta), 0.0
-        unit = self.roots(reference.v(features))
+        unit = unit ** (1 - share) * self.roots(reference.v(features)) ** share
         l1 = self.units[0, 0] * problem.penalty_factor[features] / unit
         l2 = self.units[0, 1] * problem.ridge_factor[features]
         residual = likelihood.residual(eta[None])[0]
@@ -186,6 +232,6 @@ class Rescaling:
             if not careful or height(r.beta, ahead) <= top + NO_RISE * abs(top):
                 change = r.beta / unit - beta
                 up -= reference.shift(features) @ change
-                return beta + change, intercept + up, ahead
+                return beta + change, intercept + up, ahead, unit
             multiple *= 2.0
         return None

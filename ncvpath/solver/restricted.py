@@ -8,8 +8,6 @@ from .. import kernels
 
 # The share of the null deviance that a model explains when it is saturated.
 SATURATED = 0.99
-# What multiplies a linear predictor that separates classes to leave no doubt.
-FAR = 32.0
 
 
 @dataclass
@@ -43,8 +41,9 @@ class Run:
 
     def note(self, violation, count=1):
         """So many steps or sweeps later."""
-        self.idle = 0 if violation < 0.5 * self.best else self.idle + count
-        self.best = min(self.best, violation)
+        self.idle += count
+        if violation < 0.5 * self.best:
+            self.best, self.idle = violation, 0
 
 
 class Restricted:
@@ -87,13 +86,3 @@ class Restricted:
     def is_saturated(self):
         """Whether there is next to no deviance left to explain."""
         return self.problem.explained(self.point.loss) > SATURATED
-
-    @property
-    def is_separated(self):
-        """Whether coefficients will grow without end: more of the same explains all,
-        and a flat penalty does not mind."""
-        problem = self.problem
-        if not (problem.watches and problem.is_flat):
-            return False
-        far = problem.likelihood.loss(FAR * self.point.eta[None])[0]
-        return problem.explained(far) > SATURATED

@@ -84,7 +84,7 @@ def test_fermats_condition_of_every_family(family, penalty, rescale, option, n, 
     X, y = drawn(family, n, p, seed=n + len(option))
     ratio = 0.05 if n > p else 0.3
     # Of a penalty that is flat far out there may be no solution, nor fixed units.
-    share = 1.0 if penalty == "lasso" else 0.4
+    share = 1.0 if penalty == "lasso" else 0.9 if rescale else 0.4
     judged(
         X, y, ratio, share, family=family, penalty=penalty, rescale=rescale,
         **options_of(n, p)[option],
@@ -115,7 +115,7 @@ def test_fermats_condition_of_ties_strata_and_delayed_entry(
 ):
     X, y, rng = survival(80, 12, 3, tied=True, late=late)
     judged(
-        X, y, 0.1, 1.0 if penalty == "lasso" else 0.4, family="cox", penalty=penalty,
+        X, y, 0.1, 1.0 if penalty == "lasso" else 0.9, family="cox", penalty=penalty,
         ties=ties, strata=np.arange(80) % strata if strata > 1 else None,
         weights=rng.uniform(0.5, 2, 80), offset=rng.normal(0, 0.3, 80),
     )

@@ -43,7 +43,7 @@ SOURCES_OF_X = ("matrices.columns", "matrices.distributed", "matrices.sparse")
 # of which the Gram cache keeps products.
 MOVERS = {
     "solver.loop": None, "solver.state": None, "solver.working_set": {"member"},
-    "solver.newton": {"gram"},
+    "solver.newton": {"gram"}, "solver.rescaling": {"jacobian"},
 }
 STATE = ("state", "self.state")
 

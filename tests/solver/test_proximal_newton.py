@@ -11,7 +11,7 @@ from ncvpath.matrices import open_matrix
 from ncvpath.matrices.design import make_design
 from ncvpath.runtime.threads import working
 from ncvpath.solver.hessian import Reference
-from ncvpath.solver.jacobian import change_within_signs, is_definite
+from ncvpath.solver.jacobian import Jacobian, change_within_signs, is_definite
 
 
 class Posed:
@@ -117,3 +117,69 @@ def test_no_saturated_model_is_returned_however_it_was_found(penalty):
     X = rng.standard_normal((60, 5))
     path = ncvpath(X, X[:, 0] > 0, family="binomial", penalty=penalty)
     assert (path.dev_ratio <= 0.99).all() and "saturated" in path.stopped
+
+
+def correlated(n=120, p=60, seed=4):
+    """Columns in a chain, and classes by the sum of some."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    for j in range(1, p):
+        X[:, j] = 0.8 * X[:, j - 1] + 0.6 * X[:, j]
+    eta = 2 * X[:, ::6].sum(axis=1) / np.sqrt(10)
+    return X, (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(float)
+
+
+@pytest.mark.filterwarnings("ignore:.*did not reach tol")  # near saturation
+@pytest.mark.parametrize("penalty", ["MCP", "SCAD"])
+def test_sweeps_settle_units_beyond_the_convex_region(penalty):
+    X, y = correlated()
+    path = ncvpath(X, y, family="binomial", penalty=penalty, lambda_min_ratio=0.05)
+    beyond = np.arange(path.lambdas.size) > path.convex_min
+    assert path.n_epochs[beyond].sum() > 0  # Newton's method alone does not do it
+    early = path.dev_ratio < 0.9
+    assert (beyond & early).sum() > 10
+    assert path.converged[early].mean() >= (1.0 if penalty == "MCP" else 0.96)
+
+
+def test_derivatives_of_the_units_serve_many_lambdas(monkeypatch):
+    made, init = [], Jacobian.__init__
+    monkeypatch.setattr(
+        Jacobian, "__init__",
+        lambda self, *given: (made.append(1), init(self, *given))[1],
+    )
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((400, 30))
+    y = (rng.random(400) < 1 / (1 + np.exp(-X[:, :3].sum(axis=1)))).astype(float)
+    path = ncvpath(X, y, family="binomial", convex=False)
+    assert path.converged.all() and len(made) < path.lambdas.size / 2
+
+
+@pytest.mark.parametrize("family", ["binomial", "cox"])
+def test_derivatives_of_the_units_are_those_of_differences(family):
+    X, y, eta = drawn()
+    features, step = np.arange(6), 1e-5
+    with working(1) as threads:
+        posed = Posed(X, y, family, threads)
+        jacobian = Jacobian(posed, eta)
+        found = jacobian.of(features)[1]
+        ways = posed.design.columns(features) - jacobian.reference.shift(features)
+        for k in features:
+            ends = [
+                Reference(posed, eta + sign * step * ways[:, k]).v(features)
+                for sign in (1, -1)
+            ]
+            slope = (ends[0] - ends[1]) / (2 * step)
+            np.testing.assert_allclose(found[:, k], slope, atol=1e-6)
+
+
+def test_features_that_come_later_have_no_derivatives_of_units_yet():
+    X, y, eta = drawn()
+    with working(1) as threads:
+        posed = Posed(X, y, "binomial", threads)
+        jacobian = Jacobian(posed, eta)
+        first = jacobian.of(np.array([4, 1]))
+        hessian, bends = jacobian.of(np.array([1, 3, 4]))
+        whole = jacobian.reference.gram(np.array([1, 3, 4]), np.array([1, 3, 4]))
+    np.testing.assert_allclose(hessian, whole, atol=1e-14)
+    np.testing.assert_array_equal(bends[np.ix_([2, 0], [2, 0])], first[1])
+    assert not bends[1].any() and not bends[:, 1].any()
