@@ -16,12 +16,16 @@ FLAT = 1e-100
 class Reference:
     """<x_a, x_b> in the metric of the curvature at a linear predictor."""
 
-    def __init__(self, problem, eta):
+    def __init__(self, problem, eta, floor=0.0):
+        """No row's curvature counts as less than this share of their mean."""
         self.design, likelihood = problem.design, problem.likelihood
         self.p, self.n_counted = self.design.p, self.design.n_counted
         self.projects = likelihood.intercept
         self.coupled = likelihood.hessian(eta) if likelihood.is_coupled else None
-        self.curvature = h = likelihood.curvature(eta[None])[0]
+        h = likelihood.curvature(eta[None])[0]
+        least = floor * (self.design.weights @ h)
+        self.is_raised = bool((h < least).any())
+        self.curvature = h = np.maximum(h, least) if self.is_raised else h
         self.weights, self.total = self.design.weights * h, self.design.weights @ h
         self._center = self.design.center.copy()
         self._mean, self._square = np.full((2, self.p), np.nan)

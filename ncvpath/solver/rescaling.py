@@ -8,6 +8,8 @@ with weights and v measured anew, lead on: ncvreg's iteration, which settles whe
 solutions for one v after another would jump to and fro. Newton's method then finishes.
 """
 
+from operator import itemgetter
+
 import numpy as np
 
 from ..kernels.records import Coordinates, ResidualSweeps
@@ -27,8 +29,7 @@ MAX_IDLE, LOST, NEARLY, FAR = 500, 50, 0.95, 32.0
 # How often sweeps may raise the violation after a fall before v goes half as far, and
 # the least share of its way.
 TURNS, LEAST = 3, 1 / 16
-# Sweeps that multiply the violation by this have gone astray, and are made once more
-# with care.
+# A step that multiplies the violation by this has gone astray.
 ASTRAY = 10
 # Numbers in the columns of a support for which Newton's method is tried, and its steps
 # in a row.
@@ -44,6 +45,9 @@ SMALLEST = 1e-12
 # the largest multiple of the curvature that is tried against a larger one.
 NO_RISE, MAX_MULTIPLE = 1e-12, 2.0**40
 ONE_SWEEP = ResidualSweeps(0.0, 1, True)
+# The share of the mean curvature that sweeps ascribe to a row at least: one that is far
+# on the wrong side has a large residual and next to no curvature.
+FLOOR = 0.01
 
 
 class Rescaling:
@@ -53,6 +57,7 @@ class Rescaling:
         self.on, self.problem, self.design = on, on.problem, on.problem.design
         self.units, self.run = np.zeros((1, 2)), Run(0, np.inf, MAX_IDLE)
         self.off = np.inf  # the violation, with v as it is at the point
+        self.multiple = 1.0  # of the curvature, against steps that are too long
         self.turns, self.fell = 0, False  # how often sweeps raised it after a fall
 
     def solve(self, units, target, max_epochs):
@@ -65,10 +70,11 @@ class Rescaling:
         self.off, self.turns, self.fell = self.violation(self.on.point), 0, False
         self.run = run = Run(max_epochs, self.off, MAX_IDLE)
         self.approach(target, guarded=True)
-        falls, since, wait = True, 0, 0
+        falls, since, wait, best = True, 0, 0, (self.off, self.on.point)
         while falls and self.off > target and run.goes_on:
             before = self.on.point.beta != 0
             falls = self.descend(min(TOGETHER, max_epochs - run.epochs))
+            best = min(best, (self.off, self.on.point), key=itemgetter(0))
             since += TOGETHER
             settled = np.array_equal(before, self.on.point.beta != 0)
             if since >= (wait if settled else PATIENCE):
@@ -77,6 +83,8 @@ class Rescaling:
             grows = run.idle > LOST and self.grows()
             if self.problem.watches and (grows or self.on.is_saturated):
                 return run.epochs, run.steps, False, Status.SATURATED
+        if self.off > best[0]:
+            self.stand(best[1])
         failure = Status.UNSETTLED if not falls or run.idle > MAX_IDLE else None
         if self.on.is_saturated:
             failure = Status.SATURATED
@@ -176,39 +184,37 @@ class Rescaling:
 
         Where sweeps go round in a circle, v goes a smaller and smaller part of its way.
         """
-        on, point, careful = self.on, self.on.point, False
+        on, point = self.on, self.on.point
         own = self.active(point)
         share = max(0.5 ** (self.turns // TURNS), LEAST)
-        while True:
-            found = point.beta[own], point.intercept, point.eta, on.unit[own]
-            for _ in range(count):
-                found = self.sweep(on.features[own], *found, share, careful)
-                if found is None:
-                    return False
-            beta = point.beta.copy()
-            beta[own] = found[0]
-            on.point = on.at(beta, *found[1:3])
-            off = self.violation(on.point)
-            if careful or off <= ASTRAY * self.off:
-                break
-            careful = True
-            self.violation(point)  # back to its units
+        found = point.beta[own], point.intercept, point.eta, on.unit[own]
+        for _ in range(count):
+            found = self.sweep(on.features[own], *found, share)
+            if found is None:
+                return False
+        beta = point.beta.copy()
+        beta[own] = found[0]
+        on.point = on.at(beta, *found[1:3])
+        off = self.violation(on.point)
         self.turns += self.fell and off > self.off
         self.fell = off < self.off
         self.off, self.run.epochs = off, self.run.epochs + count
         self.run.note(off, count)
         return True
 
-    def sweep(self, features, beta, intercept, eta, unit, share, careful):
+    def sweep(self, features, beta, intercept, eta, unit, share):
         """One sweep on the quadratic model at eta, with v a share of the way from where
         it was to what it is there.
 
-        Returns where it leads. If careful, steps are made shorter until the objective
-        for that v falls; None if it does not.
+        Returns where it leads: steps are made shorter until the objective for that v
+        falls; None if it does not.
         """
         problem, likelihood = self.problem, self.problem.likelihood
-        reference, up = Reference(problem, eta), 0.0
-        unit = unit ** (1 - share) * self.roots(reference.v(features)) ** share
+        reference, up = Reference(problem, eta, FLOOR), 0.0
+        v = curvature = reference.v(features)
+        if reference.is_raised:
+            v = Reference(problem, eta).v(features)
+        unit = unit ** (1 - share) * self.roots(v) ** share
         l1 = self.units[0, 0] * problem.penalty_factor[features] / unit
         l2 = self.units[0, 1] * problem.ridge_factor[features]
         residual = likelihood.residual(eta[None])[0]
@@ -223,15 +229,16 @@ class Rescaling:
             with np.errstate(over="ignore", invalid="ignore"):
                 return likelihood.loss(eta[None])[0] + sparse.sum() + 0.5 * l2 @ b**2
 
-        multiple, top = 1.0, height(unit * beta, eta) if careful else np.inf
-        while multiple <= MAX_MULTIPLE:
-            left = working.copy()
-            r = Coordinates(order, order, l1, multiple + l2, unit * beta, np.empty(0))
+        top = height(unit * beta, eta)
+        self.multiple = max(0.5 * self.multiple, 1.0)
+        while self.multiple <= MAX_MULTIPLE:
+            left, bend = working.copy(), self.multiple * curvature / unit**2 + l2
+            r = Coordinates(order, order, l1, bend, unit * beta, np.empty(0))
             reference.descend(features, unit, problem.penalty, r, l2, left, ONE_SWEEP)
             ahead = eta + (working - left) + up
-            if not careful or height(r.beta, ahead) <= top + NO_RISE * abs(top):
+            if height(r.beta, ahead) <= top + NO_RISE * abs(top):
                 change = r.beta / unit - beta
                 up -= reference.shift(features) @ change
                 return beta + change, intercept + up, ahead, unit
-            multiple *= 2.0
+            self.multiple *= 2.0
         return None
