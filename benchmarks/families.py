@@ -14,13 +14,13 @@ import argparse
 import subprocess
 import tempfile
 import warnings
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 
-from ncvpath import ncvpath
+from ncvpath import cv_ncvpath, ncvpath
 
 from .contestants import clocked, glmnet_is_there
 from .problems import PROBLEMS, chain
@@ -207,48 +207,55 @@ def tuned(run, tolerances, X, y, lambdas, penalty):
     return best
 
 
-def race(name, X, y, penalty, repeats):
-    """Print a line for one problem and penalty."""
-    gamma = {} if penalty == "lasso" else {"gamma": GAMMA}
+def path_lambdas(X, y, penalty, **settings):
+    """The lambdas that our path has, up to the first that did not converge."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        first = ncvpath(
+        path = ncvpath(
             X, y, family=family_of(y), penalty=penalty, lambda_min_ratio=0.05,
-            rescale=False, standardize=False, **gamma,
+            standardize=False, **settings,
         )
-    lambdas = first.lambdas[: np.argmin(np.append(first.converged, False))]
-    rivals = ["adelie", "glmnet"] if penalty == "lasso" else ["skglm"]
-    runs, words = {"ours": (run_ours, None)}, []
-    for rival in rivals:
-        run, tolerances = PEERS[rival]
+    return path.lambdas[: np.argmin(np.append(path.converged, False))]
+
+
+def race(name, X, y, penalty, repeats):
+    """Print a line for one problem and penalty."""
+    convex = penalty == "lasso"
+    settings = {} if convex else {"gamma": GAMMA}
+    lambdas = path_lambdas(X, y, penalty, rescale=False, **settings)
+    runs, words = {"ours": partial(run_ours, X, y, lambdas, penalty, None)}, []
+    for rival in ["adelie", "glmnet"] if convex else ["skglm", "glmnet"]:
         if rival == "glmnet" and not glmnet_is_there():
             continue
-        found, tol, seconds = tuned(run, tolerances, X, y, lambdas, penalty)
+        run, tolerances = PEERS[rival]
+        given = X, y, lambdas, penalty
+        if rival == "glmnet" and not convex:
+            given = X, y, path_lambdas(X, y, "lasso"), "lasso"
+        found, tol, seconds = tuned(run, tolerances, *given)
         words.append(f"{rival} at {found:.0e} (tol {tol:.0e})")
         if seconds < CAP:
-            runs[rival] = run, tol
+            runs[rival] = partial(run, *given, tol)
         else:
             words[-1] += f" after {seconds:.0f} s, not finished"
-    if penalty != "lasso":
-        runs["default"] = (run_default, None)
-        runs["glmnet's lasso"] = (run_whole_lasso, None)
+    if not convex:
+        runs["default"] = partial(run_default, X, y, penalty)
     spent = {who: [] for who in runs}
     for _ in range(repeats):
-        for who, (run, tol) in runs.items():
-            spent[who].append(run(X, y, lambdas, penalty, tol)[0])
+        for who, run in runs.items():
+            spent[who].append(run()[0])
     seconds = {who: float(np.median(values)) for who, values in spent.items()}
-    ours = seconds.pop("ours")
+    ours, default = seconds.pop("ours"), seconds.pop("default", None)
+    if not convex and "glmnet" in seconds:
+        over = default / seconds.pop("glmnet")
+        words.append(f"default call over glmnet's lasso {over:.2f}")
     shown = ", ".join(f"{who} {value / ours:.2f}x" for who, value in seconds.items())
-    if "default" in seconds:
-        over = seconds["default"] / seconds["glmnet's lasso"]
-        shown += f"; default call over glmnet's lasso {over:.2f}"
     print(
         f"{name:8} {penalty:6} {lambdas.size:3} lambdas, ours {ours:.3f} s: {shown} "
         f"[{'; '.join(words)}]", flush=True,
     )
 
 
-def run_default(X, y, lambdas, penalty, tol):
+def run_default(X, y, penalty):
     """Our call as it is typed, with adaptive rescaling, all 100 lambdas or its end."""
     return clocked(
         lambda: ncvpath(
@@ -257,11 +264,26 @@ def run_default(X, y, lambdas, penalty, tol):
     )
 
 
-def run_whole_lasso(X, y, lambdas, penalty, tol):
-    """R's glmnet, the lasso on 100 lambdas, at the tolerance that meets the goal."""
-    first = violation(X, y, np.ones(1), (0.0, np.zeros((X.shape[1], 1))), "lasso", 0)
-    top = (first + 1) * 1.0
-    return run_glmnet(X, y, top * np.geomspace(1, 0.05, 100), "lasso", 1e-10)
+def ratios(name, X, y, penalty, repeats):
+    """Print a path of classes over one of numbers, and cross-validation over it."""
+    settings = dict(penalty=penalty, lambda_min_ratio=0.05)
+    number = PROBLEMS[name]()[1]
+    fits = {
+        "numbers": lambda: ncvpath(X, number, **settings),
+        "classes": lambda: ncvpath(X, y, family="binomial", **settings),
+        "folds": lambda: cv_ncvpath(
+            X, y, family="binomial", random_state=1, **settings
+        ),
+    }
+    spent = {
+        who: np.median([clocked(fit)[0] for _ in range(repeats + 1)][1:])
+        for who, fit in fits.items()
+    }
+    print(
+        f"{name:8} {penalty:6} classes / numbers "
+        f"{spent['classes'] / spent['numbers']:.2f}, folds / path "
+        f"{spent['folds'] / spent['classes']:.2f}", flush=True,
+    )
 
 
 def main(arguments=None):
@@ -270,11 +292,15 @@ def main(arguments=None):
     parser.add_argument("--problems", nargs="+", default=["blocks", "wide", "tall"])
     parser.add_argument("--penalties", nargs="+", default=["lasso", "MCP", "SCAD"])
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument(
+        "--ratios", action="store_true", help="of our own paths and folds instead"
+    )
     options = parser.parse_args(arguments)
     for name in options.problems:
         X, y = times() if name == "cox" else classes(name)
         for penalty in options.penalties:
-            race(name, X, y, penalty, options.repeats)
+            contest = ratios if options.ratios else race
+            contest(name, X, y, penalty, options.repeats)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import numpy as np
 from .risk_sets import RiskSets
 
 EPS, TINY = np.finfo(float).eps, np.finfo(float).tiny
+LARGE = 1e150  # whose square is a number
 STEPS = 60  # of Newton's method for tied events; a few are enough
 
 
@@ -95,8 +96,8 @@ def cumulative_hazard(risk_sets, eta):
     deaths = np.flatnonzero(risk_sets.died)
     deaths = deaths[np.argsort(risk_sets.last[deaths], kind="stable")]
     time = risk_sets.last[deaths] - 1
-    share = np.minimum(risk[:, deaths] / risk_sets.sums(risk)[:, time], 1.0)
-    with np.errstate(divide="ignore", over="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        share = np.fmin(risk[:, deaths] / risk_sets.sums(risk)[:, time], 1.0)
         jumps = -np.log1p(-share) * np.exp(-eta[:, deaths])
     rises = np.zeros((len(eta), risk_sets.times.size))
     rises[:, time] = jumps
@@ -123,7 +124,7 @@ def tied_rise(weights, eta, share):
     at_risk = (weights * theta).sum(axis=1) / np.minimum(share.sum(axis=1), 1.0)
     u = at_risk / weights.sum()
     for _ in range(STEPS):
-        x = np.maximum(theta / u[:, None], TINY)
+        x = np.clip(theta / u[:, None], TINY, LARGE)
         phi = x / -np.expm1(-x)
         slope = (phi**2 * np.exp(-x)) @ weights
         excess = u * (phi @ weights) - at_risk

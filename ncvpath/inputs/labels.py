@@ -69,6 +69,9 @@ def label_array(name, values):
             f"{name} must have one label per row; got {type(given).__name__} of shape "
             f"{values.shape}"
         )
+    if values.dtype.kind in "mM":
+        # To Python nanoseconds are numbers, and a missing one is no exception.
+        values = values.astype(f"{values.dtype.kind}8[us]")
     # NaN, NaT and the like are not equal to themselves; pandas' NA is not comparable.
     missing = [
         i for i, value in enumerate(values.tolist())

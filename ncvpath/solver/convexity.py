@@ -86,9 +86,8 @@ class _Curved:
         """Matrices that are not above the Hessian; the last one is the Hessian."""
         if self.known is not None:
             there, features, matrix = self.known
-            place = np.searchsorted(features, active)
-            if np.array_equal(features[np.minimum(place, features.size - 1)], active):
-                rows = there.weights > 0
+            if np.isin(active, features).all():
+                place, rows = np.searchsorted(features, active), there.weights > 0
                 share = (self.here.weights[rows] / there.weights[rows]).min(initial=1.0)
                 yield share * matrix[np.ix_(place, place)]
         ahead = range(k, min(k + AHEAD, self.path.lambdas.size))

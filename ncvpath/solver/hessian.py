@@ -5,6 +5,8 @@ of x_j under the weights w h, that is the Gram matrix of the columns centred at 
 partial likelihood couples the rows; its likelihood applies the matrix between X' and X.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 # Numbers of columns that are multiplied by the coupled rows together.
@@ -21,7 +23,7 @@ class Reference:
         self.design, likelihood = problem.design, problem.likelihood
         self.p, self.n_counted = self.design.p, self.design.n_counted
         self.projects = likelihood.intercept
-        self.coupled = likelihood.hessian(eta) if likelihood.is_coupled else None
+        self._likelihood, self._eta = likelihood, eta
         h = likelihood.curvature(eta[None])[0]
         least = floor * (self.design.weights @ h)
         self.is_raised = bool((h < least).any())
@@ -30,6 +32,12 @@ class Reference:
         self._center = self.design.center.copy()
         self._mean, self._square = np.full((2, self.p), np.nan)
         self._diagonal = np.full(self.p, np.nan)
+
+    @cached_property
+    def coupled(self):
+        """What couples the rows, as an operator; None if nothing does."""
+        likelihood = self._likelihood
+        return likelihood.hessian(self._eta) if likelihood.is_coupled else None
 
     def mean(self, features):
         """m_j in standardized units."""
@@ -64,7 +72,7 @@ class Reference:
         self.mean(features)
         scale = self.design.scale.copy()
         scale[features] *= unit
-        centred = self.projects or self.coupled is not None
+        centred = self.projects or self._likelihood.is_coupled
         center = self._center if centred else self.design.center
         return self.design.matrix.descend(
             features, center, scale, self.weights, penalty, coordinates, l2, residual,

@@ -97,7 +97,7 @@ def change_within_signs(jacobian, wrong, beta, sign, penalised):
     their way: they stay there, and the others move without them. None if there is none.
     """
     change, at_zero = -beta, np.zeros(beta.size, dtype=bool)
-    for _ in range(beta.size):
+    for _ in range(beta.size + 1):
         rest = ~at_zero
         right = wrong[rest] + jacobian[np.ix_(rest, at_zero)] @ beta[at_zero]
         try:
@@ -132,8 +132,8 @@ def slopes(problem, size, v, units, features):
         sparse = unit * row.slope(unit * size, l1 / unit, problem.penalty.shape)
         return sparse + l2 * v * size
 
-    near = size * (1 - RELATIVE)
-    far = np.maximum(size * (1 + RELATIVE), near + np.finfo(float).tiny**0.5)
+    step = RELATIVE * np.maximum(size, l1 / v) + np.finfo(float).tiny**0.5
+    near, far = np.maximum(size - step, 0), size + step
     less, more = v * (1 - RELATIVE), v * (1 + RELATIVE)
     by_beta = (pull(far, v) - pull(near, v)) / (far - near)
     by_v = (pull(size, more) - pull(size, less)) / (more - less)

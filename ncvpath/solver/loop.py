@@ -39,7 +39,7 @@ PATIENCE = 3
 # Correlations of a block: lambdas times features, at most.
 BLOCK_NUMBERS = 1 << 23
 # Where the problem on the working set has no solution, whatever its violation.
-NO_SOLUTION = (Status.SATURATED, Status.UNSETTLED)
+NO_SOLUTION = (Status.SATURATED,)
 # A lambda this close to lambda_max is lambda_max, rounded differently.
 SAME_LAMBDA = 1e-12
 
@@ -89,7 +89,7 @@ class Attempt:
     @property
     def ceiling(self):
         """The highest objective that is not above the origin's, as far as we know."""
-        if self.problem.rescale:
+        if self.problem.rescales:
             return np.inf  # there is no fixed objective
         height = self.origin.objective[0]
         return max(height + SAME_OBJECTIVE * abs(height), self.origin.hidden[0])
@@ -167,7 +167,7 @@ def rounds(problem, state, lambdas, limits):
         status = handle_failure(problem, state, attempt, outcome, passed, limits)
         if status is None:
             # Alone: those behind it would be solved in vain if it fails again.
-            block = block._replace(lambdas=lambdas[done : done + 1])
+            block = block._replace(lambdas=lambdas[done : done + 1], touched=0)
             longest = max(longest // 2, 1)
         else:
             yield close(problem, state, attempt, outcome, passed, status, limits)
@@ -271,10 +271,13 @@ def handle_failure(problem, state, attempt, outcome, k, limits):
     if limits.record:
         step = spent["step"][0]
         attempt.trace.append(record_round(outcome, k, state.member, step))
-    if outcome.solved.failure and k == len(solutions) - 1:
-        return outcome.solved.failure
+    failure = outcome.solved.failure if k == len(solutions) - 1 else None
+    if failure in NO_SOLUTION:
+        return failure
     if worst <= limits.tol:
         return Status.CONVERGED
+    if failure and outside <= limits.tol:
+        return failure
     if attempt.work["epochs"][0] >= limits.max_epochs:
         return Status.MAX_EPOCHS
     if solutions.hidden[k] > attempt.ceiling:
@@ -395,7 +398,8 @@ def conclude(state, solutions, status, worst, attempt, limits):
         elif status is Status.CONVERGED:
             status = Status.ROUNDING
     if solutions.rounding[0] > limits.tol:
-        worst, status = max(worst, solutions.rounding[0]), Status.ROUNDING
+        worst = max(worst, solutions.rounding[0])
+        status = status if status in NO_SOLUTION else Status.ROUNDING
     state.move(solutions, 0, correlation)
     return Finished(
         solutions.settled(), np.array([worst]), [status], attempt.work, [attempt.trace]

@@ -70,7 +70,8 @@ class Newton:
         new, epochs = self.minimiser(units, share, run.max_epochs - run.epochs)
         run.epochs, run.steps = run.epochs + epochs, run.steps + 1
         found, ahead = self.on.measure(new, units)
-        if not ahead <= height + NO_RISE * (abs(height) + abs(new.loss)):
+        falls = ahead <= height + NO_RISE * (abs(height) + abs(new.loss))
+        if not (falls and np.isfinite(ahead)):
             if not self.fresh:
                 self.refresh()
             else:

@@ -208,7 +208,10 @@ def state_at(problem, beta, intercept, eta):
 def fit_unpenalised(problem, state, free):
     """Coefficients of the unpenalised features and the intercept, by Newton's method
     from the intercept alone. Numbers, other than classes, may well be explained."""
-    problem = replace(problem, watches=problem.likelihood.family.form != "number")
+    problem = replace(
+        problem, watches=problem.likelihood.family.form != "number",
+        penalty=shaped(by_name("lasso"), None, 1.0),  # none acts, to the last bit
+    )
     on, target = Restricted(problem, state, free), EXACT * problem.rounding.spread
     _, _, met, failure = Newton(on).solve(
         problem.units(np.zeros(1)), target, MOST_SWEEPS

@@ -59,6 +59,7 @@ class Rescaling:
         self.off = np.inf  # the violation, with v as it is at the point
         self.multiple = 1.0  # of the curvature, against steps that are too long
         self.turns, self.fell = 0, False  # how often sweeps raised it after a fall
+        self.unit = np.empty(0)  # that of the last sweep, NaN where there was none
 
     def solve(self, units, target, max_epochs):
         """Move the point to the solution at one lambda.
@@ -68,22 +69,22 @@ class Rescaling:
         """
         self.units = units
         self.off, self.turns, self.fell = self.violation(self.on.point), 0, False
+        self.unit = np.full(self.on.features.size, np.nan)
         self.run = run = Run(max_epochs, self.off, MAX_IDLE)
         self.approach(target, guarded=True)
         falls, since, wait, best = True, 0, 0, (self.off, self.on.point)
         while falls and self.off > target and run.goes_on:
             before = self.on.point.beta != 0
             falls = self.descend(min(TOGETHER, max_epochs - run.epochs))
-            best = min(best, (self.off, self.on.point), key=itemgetter(0))
             since += TOGETHER
             settled = np.array_equal(before, self.on.point.beta != 0)
             if since >= (wait if settled else PATIENCE):
                 self.finish(target)
                 since, wait = 0, min(2 * wait + TOGETHER, PATIENCE)
-            grows = run.idle > LOST and self.grows()
-            if self.problem.watches and (grows or self.on.is_saturated):
+            best = min(best, (self.off, self.on.point), key=itemgetter(0))
+            if self.problem.watches and (self.on.is_saturated or self.grows()):
                 return run.epochs, run.steps, False, Status.SATURATED
-        if self.off > best[0]:
+        if not self.off <= best[0]:
             self.stand(best[1])
         failure = Status.UNSETTLED if not falls or run.idle > MAX_IDLE else None
         if self.on.is_saturated:
@@ -94,7 +95,7 @@ class Rescaling:
         """Whether coefficients seem to grow without end: little is left to explain, and
         more of the same explains all."""
         problem, point = self.problem, self.on.point
-        if not problem.explained(point.loss) > NEARLY:
+        if self.run.idle <= LOST or not problem.explained(point.loss) > NEARLY:
             return False
         far = problem.likelihood.loss(FAR * point.eta[None])[0]
         return problem.explained(far) > SATURATED
@@ -134,18 +135,21 @@ class Rescaling:
                 break
             if state.jacobian is None:
                 state.jacobian, fresh = Jacobian(self.problem, self.on.point.eta), True
-            self.go(guarded, 1.0)
+            way = self.way(guarded)
+            if way is not None:
+                self.go(way, 1.0)
             left = self.off / best[1]
-            if not left <= GAIN and lost < MAX_LOST and left < ASTRAY:
+            if not left <= GAIN and way is not None and lost < MAX_LOST:
                 lost += 1
-                continue
+                if left < ASTRAY:
+                    continue
             if not left <= GAIN:
                 self.stand(best[0])
-                if fresh and not any(self.gains(guarded, share) for share in SHARES):
+                if fresh and not self.go_part(guarded):
                     return
             if left > ENOUGH:
-                state.jacobian, fresh = None, False
-            best, lost = (self.on.point, self.off), 0
+                state.jacobian = None
+            best, lost, fresh = (self.on.point, self.off), 0, False
         if self.off > best[1]:
             self.stand(best[0])
 
@@ -162,20 +166,23 @@ class Rescaling:
         """Be at a point."""
         self.on.point, self.off = point, self.violation(point)
 
-    def go(self, guarded, share):
-        """Go a share of Newton's step, if there is one."""
+    def way(self, guarded):
+        """Newton's step from the point, a function of the share of it, or None."""
         on = self.on
-        way = on.state.jacobian.step(on, self.active(on.point), self.units, guarded)
-        self.run.steps += 1
-        if way is not None:
-            self.stand(way(share))
+        return on.state.jacobian.step(on, self.active(on.point), self.units, guarded)
 
-    def gains(self, guarded, share):
-        """Go a share of Newton's step, if it gains as much as it should."""
-        point, off = self.on.point, self.off
-        self.go(guarded, share)
-        if self.off <= (1 - 0.5 * share) * off:
-            return True
+    def go(self, way, share):
+        """Go a share of the way."""
+        self.run.steps += 1
+        self.stand(way(share))
+
+    def go_part(self, guarded):
+        """Go part of Newton's step, if that gains as much as it should."""
+        point, off, way = self.on.point, self.off, self.way(guarded)
+        for share in SHARES if way is not None else ():
+            self.go(way, share)
+            if self.off <= (1 - 0.5 * share) * off:
+                return True
         self.stand(point)
         return False
 
@@ -187,20 +194,24 @@ class Rescaling:
         on, point = self.on, self.on.point
         own = self.active(point)
         share = max(0.5 ** (self.turns // TURNS), LEAST)
-        found = point.beta[own], point.intercept, point.eta, on.unit[own]
-        for _ in range(count):
-            found = self.sweep(on.features[own], *found, share)
-            if found is None:
-                return False
+        # Where v goes part of its way, it goes on from where the last sweep had it.
+        unit = np.where(np.isnan(self.unit[own]), on.unit[own], self.unit[own])
+        found, done = (point.beta[own], point.intercept, point.eta, unit), 0
+        while done < count:
+            new = self.sweep(on.features[own], *found, share)
+            if new is None:
+                break
+            found, done = new, done + 1
         beta = point.beta.copy()
-        beta[own] = found[0]
+        beta[own], self.unit[:] = found[0], np.nan
+        self.unit[own] = found[3]
         on.point = on.at(beta, *found[1:3])
         off = self.violation(on.point)
         self.turns += self.fell and off > self.off
         self.fell = off < self.off
-        self.off, self.run.epochs = off, self.run.epochs + count
-        self.run.note(off, count)
-        return True
+        self.off, self.run.epochs = off, self.run.epochs + done
+        self.run.note(off, done)
+        return done == count
 
     def sweep(self, features, beta, intercept, eta, unit, share):
         """One sweep on the quadratic model at eta, with v a share of the way from where
@@ -218,9 +229,9 @@ class Rescaling:
         l1 = self.units[0, 0] * problem.penalty_factor[features] / unit
         l2 = self.units[0, 1] * problem.ridge_factor[features]
         residual = likelihood.residual(eta[None])[0]
+        working, order = reference.relative(residual), np.arange(beta.size)
         if reference.projects:
             up = self.design.weights @ residual / reference.total
-        working, order = reference.relative(residual) - up, np.arange(beta.size)
 
         def height(b, eta):
             sparse = BY_KIND[problem.penalty.kind].value(
@@ -232,13 +243,15 @@ class Rescaling:
         top = height(unit * beta, eta)
         self.multiple = max(0.5 * self.multiple, 1.0)
         while self.multiple <= MAX_MULTIPLE:
-            left, bend = working.copy(), self.multiple * curvature / unit**2 + l2
+            lift = up / self.multiple
+            left, bend = working - up, self.multiple * curvature / unit**2 + l2
             r = Coordinates(order, order, l1, bend, unit * beta, np.empty(0))
             reference.descend(features, unit, problem.penalty, r, l2, left, ONE_SWEEP)
-            ahead = eta + (working - left) + up
-            if height(r.beta, ahead) <= top + NO_RISE * abs(top):
+            ahead = eta + (working - up - left) + lift
+            found = height(r.beta, ahead)
+            if found <= top + NO_RISE * abs(top) and np.isfinite(found):
                 change = r.beta / unit - beta
-                up -= reference.shift(features) @ change
-                return beta + change, intercept + up, ahead, unit
+                lift -= reference.shift(features) @ change
+                return beta + change, intercept + lift, ahead, unit
             self.multiple *= 2.0
         return None

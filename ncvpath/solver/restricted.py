@@ -76,9 +76,10 @@ class Restricted:
     def measure(self, point, units):
         """The largest violation at a point, and its objective."""
         worst, total = np.empty((2, 1))
+        with np.errstate(over="ignore", invalid="ignore"):  # runaway coefficients
+            beta, q = point.beta * self.unit, point.q / self.unit
         kernels.measure_inside(
-            self.problem.penalty, self.record, units, (point.beta * self.unit)[None],
-            (point.q / self.unit)[None], worst, total,
+            self.problem.penalty, self.record, units, beta[None], q[None], worst, total
         )
         return max(worst[0], abs(point.pull)), point.loss + total[0]
 

@@ -229,6 +229,28 @@ def test_counts_that_are_well_explained_have_a_model(factor):
     assert path.dev_ratio[0] > 0.99 and path.converged.all()
 
 
+@pytest.mark.parametrize("rescale", [True, False])
+def test_many_lambdas_above_the_largest(rescale):
+    X, y = drawn("binomial", 50, 5, seed=1)
+    top = ncvpath(X, y, family="binomial", nlambda=1).lambdas[0]
+    lambdas = top * np.linspace(3, 0.5, 30)
+    path = ncvpath(X, y, family="binomial", lambdas=lambdas, rescale=rescale)
+    assert path.converged.all() and not path.df[:20].any() and path.df[-1]
+
+
+@pytest.mark.parametrize("penalty", ["lasso", "MCP"])
+def test_steps_from_far_away_do_not_overflow(penalty):
+    X, y = np.array([[0.5], [0.5], [6.3]]), np.array([2976.0, 2911, 3056])
+    given = dict(family="poisson", penalty=penalty, intercept=False, nlambda=10)
+    for rescale in (True, False):
+        assert ncvpath(X, y, rescale=rescale, **given).converged.all()
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 20))
+    y = rng.poisson(1000 * np.exp(0.5 * X[:, 0]))
+    path = ncvpath(X, y, rescale=False, **given)
+    assert path.converged.mean() > 0.8
+
+
 def test_classes_that_unpenalised_features_separate_are_an_error():
     X, y = separated()
     with pytest.raises(ValueError, match="unpenalised features .* must leave"):

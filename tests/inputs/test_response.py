@@ -176,6 +176,17 @@ def test_proportions(y):
 PAIRS = [[1, 3], [0, 2], [5, 0], [2, 2]]
 
 
+@pytest.mark.parametrize("unit", ["ns", "us", "s"])
+def test_days_are_classes_whatever_their_unit(unit):
+    days = np.array(["2021-01-01", "2020-01-01"] * 2, dtype=f"datetime64[{unit}]")
+    response = read("binomial", days)
+    assert [day.year for day in response.classes] == [2020, 2021]
+    assert response.y.tolist() == [1, 0, 1, 0]
+    days[3] = "NaT"
+    says(["missing", "row 3"], "binomial", days)
+
+
+
 @table({
     "an array": (np.array(PAIRS), None), "a list": (PAIRS, None),
     "floats": (np.array(PAIRS, float), None),
