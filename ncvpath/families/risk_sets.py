@@ -1,4 +1,4 @@
-"""Who is at risk when: sums over risk sets and back, by cumulative sums.
+"""Who is at risk when: sums over risk sets and back, by cumulative sums or a tree.
 
 Row i is at risk at the event times t with start_i < t <= stop_i of its stratum. Event
 times of all strata are numbered in one go, stratum by stratum, so that these are the
@@ -7,7 +7,6 @@ numbers first_i, ..., last_i - 1.
 
 import numpy as np
 
-EPS = np.finfo(float).eps
 TINY = 1e-300  # below any risk that e^(eta - max) has not rounded to zero
 
 
@@ -39,6 +38,60 @@ class Efron:
         rows[..., self.deaths] -= self.by_time(self.share * terms)[..., self.time]
 
 
+class Intervals:
+    """Sums over intervals of times, from first to last - 1, for rows that enter late.
+
+    Differences of cumulative sums would lose the digits of small risks beside large
+    ones that are yet to enter. An interval is a few nodes of a binary tree over times
+    instead: node k has the children 2 k and 2 k + 1, the leaves are times.
+    """
+
+    def __init__(self, first, last, size):
+        from scipy.sparse import csr_array
+
+        self.size, self.leaves = size, 1 << max(size - 1, 0).bit_length()
+        left, right, rows, nodes = first + self.leaves, last + self.leaves, [], []
+        while (left < right).any():
+            for odd, node, step in ((left % 2, left, 1), (right % 2, right, -1)):
+                some = np.flatnonzero((left < right) & (odd == 1))
+                if step < 0:
+                    node[some] -= 1
+                rows.append(some)
+                nodes.append(node[some])
+                if step > 0:
+                    node[some] += 1
+            left, right = left // 2, right // 2
+        rows, nodes = np.concatenate(rows), np.concatenate(nodes)
+        shape = first.size, 2 * self.leaves
+        self.covers = csr_array((np.ones(rows.size), (rows, nodes)), shape=shape)
+        self.covered = self.covers.T.tocsr()
+
+    def sums(self, values):
+        """By time, the sum of values of rows whose interval it is in."""
+        tree = self._times(self.covered, values)
+        for width in self._widths():
+            children = tree[..., 2 * width : 4 * width]
+            children += np.repeat(tree[..., width : 2 * width], 2, axis=-1)
+        return tree[..., self.leaves : self.leaves + self.size]
+
+    def back(self, terms):
+        """By row, the sum of terms at the times of its interval."""
+        tree = np.zeros((*terms.shape[:-1], 2 * self.leaves))
+        tree[..., self.leaves : self.leaves + self.size] = terms
+        for width in reversed(list(self._widths())):
+            children = tree[..., 2 * width : 4 * width]
+            tree[..., width : 2 * width] = children[..., ::2] + children[..., 1::2]
+        return self._times(self.covers, tree)
+
+    def _widths(self):
+        """Nodes by level, from the root on, of those that have children."""
+        return (1 << level for level in range(self.leaves.bit_length() - 1))
+
+    def _times(self, matrix, values):
+        flat = values.reshape(-1, values.shape[-1])
+        return (matrix @ flat.T).T.reshape(*values.shape[:-1], -1)
+
+
 class RiskSets:
     """The matrix C of terms (one per event time; Efron: per event) by rows at risk.
 
@@ -60,29 +113,20 @@ class RiskSets:
         self.row_parts = _parts(stratum[order])
         self.time_parts = _parts(codes // span)
         self.ahead = np.searchsorted(self.last, np.arange(codes.size), side="right")
-        self._note_entries(first)
+        self.intervals = None
+        if self._enters_late(first):
+            self.intervals = Intervals(first, self.last, codes.size)
         self._note_events(response.ties)
         # Who was last at risk at an event time may have been censored after it.
         self.times, self.strata = np.empty(codes.size), codes // span
         self.times[self.last[self.died] - 1] = response.stop[self.rows[self.died]]
 
-    def _note_entries(self, first):
-        """Rows that enter after the first event of their stratum."""
-        opening = np.empty_like(first)
-        for rows, times in zip(self.row_parts, self.time_parts):
-            opening[rows] = times.start
-        late = np.flatnonzero(first > opening)
-        self.late = late[np.argsort(first[late], kind="stable")]
-        entry = first[self.late]
-        self.before_entry = entry - 1
-        self.late_parts, waiting = [], np.full(self.ahead.size, late.size)
-        for times in self.time_parts:
-            begin, end = np.searchsorted(entry, [times.start, times.stop])
-            self.late_parts.append(slice(begin, end))
-            numbers = np.arange(times.start, times.stop)
-            where = np.searchsorted(entry[begin:end], numbers, side="right") + begin
-            waiting[times] = np.where(where < end, where, late.size)
-        self.waiting = waiting  # the first row that is yet to enter, or one past all
+    def _enters_late(self, first):
+        """Whether a row enters after the first event of its stratum."""
+        return any(
+            (first[rows] > times.start).any()
+            for rows, times in zip(self.row_parts, self.time_parts)
+        )
 
     def _note_events(self, ties):
         """The weight of events by term."""
@@ -99,35 +143,25 @@ class RiskSets:
             self.saturated = float(self.mass @ np.log(left))
 
     def at_risk(self, risk):
-        """The sums of positive values: at least what rounding leaves of them."""
-        least = TINY
-        if self.late.size:
-            # Those yet to enter are taken from a sum of which this much is known.
-            least = np.maximum(EPS * self._sums_to_come(risk), TINY)
-            least = least if self.efron is None else least[..., self.efron.time]
-        return np.maximum(self.sums(risk), least)
-
-    def _sums_to_come(self, values):
-        """By time, over rows that leave then or later, whether they entered or not."""
-        return np.take(_sums_ahead(values, self.row_parts), self.ahead, axis=-1)
+        """The sums of positive values, which are positive, too."""
+        return np.maximum(self.sums(risk), TINY)
 
     def sums(self, values):
         """Of the values of rows, over the risk set of each term."""
-        found = self._sums_to_come(values)
-        if self.late.size:
-            entering = np.zeros((*values.shape[:-1], self.late.size + 1))
-            late = _sums_ahead(values[..., self.late], self.late_parts)
-            entering[..., :-1] = late
-            found -= entering[..., self.waiting]
+        if self.intervals is None:
+            found = np.take(_sums_ahead(values, self.row_parts), self.ahead, axis=-1)
+        else:
+            found = self.intervals.sums(values)
         return found if self.efron is None else self.efron.sums(values, found)
 
     def back(self, terms):
         """Sums of terms, for each row over those at which it is at risk."""
         by_time = terms if self.efron is None else self.efron.by_time(terms)
-        so_far = _sums_so_far(by_time, self.time_parts)
-        found = np.take(so_far, self.last - 1, axis=-1)
-        if self.late.size:
-            found[..., self.late] -= so_far[..., self.before_entry]
+        if self.intervals is None:
+            so_far = _sums_so_far(by_time, self.time_parts)
+            found = np.take(so_far, self.last - 1, axis=-1)
+        else:
+            found = self.intervals.back(by_time)
         if self.efron is not None:
             self.efron.give_back(terms, found)
         return found

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
+from ncvpath import ncvpath
 from ncvpath.families import FAMILIES, cox
 from ncvpath.families.response import Response
+from ncvpath.families.risk_sets import Intervals
 
 COX = FAMILIES["cox"]
 REFERENCE = ROOT.parent / "shared" / "reference"
@@ -294,3 +296,28 @@ def test_what_is_asked_of_cox_by_name():
     assert COX.measures == {}
     with pytest.raises(NotImplementedError, match="'cox' has no loss by row"):
         COX.loss(np.ones(1), np.ones(1))
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 8, 13])
+def test_sums_over_intervals_are_those_of_a_matrix(size):
+    rng = np.random.default_rng(size)
+    ends = np.sort(rng.integers(0, size + 1, (2, 30)), axis=0)
+    times = np.arange(size)
+    matrix = (ends[0] <= times[:, None]) & (times[:, None] < ends[1])
+    intervals = Intervals(*ends, size)
+    values, terms = rng.normal(size=(3, 30)), rng.normal(size=(2, 4, size))
+    np.testing.assert_allclose(intervals.sums(values), values @ matrix.T, atol=1e-14)
+    np.testing.assert_allclose(intervals.back(terms), terms @ matrix, atol=1e-14)
+
+
+@pytest.mark.parametrize("offset", [20.0, 40.0, -40.0])
+def test_risk_that_is_yet_to_enter_takes_no_digit(offset):
+    rng = np.random.default_rng(0)
+    X, late = rng.normal(size=(40, 3)), np.arange(40) >= 20
+    begin = np.where(late, 10.0, 0.0)
+    y = np.column_stack([begin, begin + rng.uniform(1, 5, 40), np.ones(40)])
+    settings = dict(family="cox", nlambda=10, tol=1e-9)
+    plain = ncvpath(X, y, **settings)
+    moved = ncvpath(X, y, offset=np.where(late, offset, 0.0), **settings)
+    np.testing.assert_allclose(moved.lambdas, plain.lambdas, rtol=1e-13)
+    np.testing.assert_allclose(moved.beta.toarray(), plain.beta.toarray(), atol=1e-8)
