@@ -20,16 +20,14 @@ from .descent import WORK, Descent
 from .finished import Status
 from .gram import GramCache
 from .hessian import Reference
-from .restricted import Run
+from .restricted import MAX_MULTIPLE, NO_RISE, Run
 
 # A step that leaves more of the violation calls for a new reference.
 ENOUGH = 0.25
 # The model is solved to this share of the violation it starts from.
 SHARE = 0.1
-# A rise of the objective by this share of its terms may be rounding.
-NO_RISE = 1e-12
-# Steps without halving the violation, and multiples of H, before it is given up.
-MAX_IDLE, MAX_MULTIPLE = 30, 2.0**40
+# Steps without halving the violation before it is given up.
+MAX_IDLE = 30
 # Steps in a row at which the model is saturated, before it is.
 IN_A_ROW = 5
 

@@ -17,7 +17,7 @@ from ..penalties import BY_KIND
 from .finished import Status
 from .hessian import Reference
 from .jacobian import Jacobian
-from .restricted import SATURATED, Run
+from .restricted import MAX_MULTIPLE, NO_RISE, SATURATED, Run
 
 # Sweeps that are made together, and after which Newton's method is tried again if the
 # support has not settled before.
@@ -41,9 +41,6 @@ GAIN, ENOUGH = 0.5, 0.4
 MAX_LOST, SHARES = 2, (0.5, 0.25, 0.125)
 # No v_j falls below this share of the largest: nothing is left of the curvature there.
 SMALLEST = 1e-12
-# A rise of the objective for fixed v by this share of its terms may be rounding; and
-# the largest multiple of the curvature that is tried against a larger one.
-NO_RISE, MAX_MULTIPLE = 1e-12, 2.0**40
 ONE_SWEEP = ResidualSweeps(0.0, 1, True)
 # The share of the mean curvature that sweeps ascribe to a row at least: one that is far
 # on the wrong side has a large residual and next to no curvature.

@@ -6,6 +6,9 @@ import numpy as np
 
 from .. import kernels
 
+# A rise of an objective by this share of its terms may be rounding; and the largest
+# multiple of the curvature that is tried against a larger one.
+NO_RISE, MAX_MULTIPLE = 1e-12, 2.0**40
 # The share of the null deviance that a model explains when it is saturated.
 SATURATED = 0.99
 
