@@ -11,24 +11,18 @@ import numpy as np
 
 # Numbers of columns that are multiplied by the coupled rows together.
 TOGETHER = 1 << 22
-# Rows of less curvature have no say in a sweep.
-FLAT = 1e-100
 
 
 class Reference:
     """<x_a, x_b> in the metric of the curvature at a linear predictor."""
 
-    def __init__(self, problem, eta, floor=0.0):
-        """No row's curvature counts as less than this share of their mean."""
+    def __init__(self, problem, eta):
         self.design, likelihood = problem.design, problem.likelihood
         self.p, self.n_counted = self.design.p, self.design.n_counted
         self.projects = likelihood.intercept
         self._likelihood, self._eta = likelihood, eta
-        h = likelihood.curvature(eta[None])[0]
-        least = floor * (self.design.weights @ h)
-        self.is_raised = bool((h < least).any())
-        self.curvature = h = np.maximum(h, least) if self.is_raised else h
-        self.weights, self.total = self.design.weights * h, self.design.weights @ h
+        self.weights = self.design.weights * likelihood.curvature(eta[None])[0]
+        self.total = self.weights.sum()
         self._center = self.design.center.copy()
         self._mean, self._square = np.full((2, self.p), np.nan)
         self._diagonal = np.full(self.p, np.nan)
@@ -56,28 +50,6 @@ class Reference:
         """v_j = sum_i w_i h_i x_ij^2."""
         self.mean(features)
         return self._square[features]
-
-    def relative(self, residual):
-        """The residual in units of the curvature: what a step in eta would remove."""
-        h = self.curvature
-        return np.divide(residual, h, out=np.zeros_like(residual), where=h > FLAT)
-
-    def descend(self, features, unit, penalty, coordinates, l2, residual, sweeps):
-        """Coordinate descent with residual updates on the columns x_j / unit_j, in this
-        metric and as if rows were not coupled; changes beta and residual.
-
-        Sparse columns have to be centred in it, unless they are not centred at all; to
-        coupled rows a constant is nothing.
-        """
-        self.mean(features)
-        scale = self.design.scale.copy()
-        scale[features] *= unit
-        centred = self.projects or self._likelihood.is_coupled
-        center = self._center if centred else self.design.center
-        return self.design.matrix.descend(
-            features, center, scale, self.weights, penalty, coordinates, l2, residual,
-            sweeps,
-        )
 
     def diagonal(self, features):
         """H_jj."""

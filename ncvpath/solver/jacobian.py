@@ -27,6 +27,7 @@ class Jacobian:
         self.place = np.full(problem.design.p, -1)
         self.features = np.empty(0, dtype=np.int64)
         self.hessian, self.bends = np.empty((2, 0, 0))
+        self._asked, self._found = None, None  # last time: steps ask for the same
 
     def of(self, features):
         """Both, for some features."""
@@ -41,8 +42,10 @@ class Jacobian:
             if old == 0:
                 bends[:] = self._bends(new)
             self.features, self.hessian, self.bends = everything, hessian, bends
-        own = np.ix_(self.place[features], self.place[features])
-        return self.hessian[own], self.bends[own]
+        if not np.array_equal(features, self._asked):
+            own = np.ix_(self.place[features], self.place[features])
+            self._asked, self._found = features, (self.hessian[own], self.bends[own])
+        return self._found
 
     def _bends(self, features):
         """dv_j / dbeta_k by differences of the curvature, eta moving with column k."""
@@ -59,26 +62,25 @@ class Jacobian:
         ahead -= likelihood.curvature(eta - steps * ways.T)
         return ((ahead / (2 * steps)) @ squares).T
 
-    def step(self, on, own, units, guarded):
-        """The way from the point of `on` to the root, by some of its coordinates: a
-        function of the share of it; None if there is none. If guarded, also where the
-        Hessian for fixed v is not definite: it would lead to any stationary point."""
+    def step(self, on, own, units):
+        """From the point of `on`: whether the Hessian for fixed v is definite there,
+        and the way to the root, by some of its coordinates: a function of the share of
+        it, None if there is none."""
         problem, point, features = self.problem, on.point, on.features[own]
         beta, q, v = point.beta[own], point.q[own], on.unit[own] ** 2
         sign = np.where(beta != 0, np.sign(beta), np.sign(q))
         shift = self.reference.shift(features)
         pull, by_beta, by_v = slopes(problem, np.abs(beta), v, units, features)
         hessian, bends = self.of(features)
-        jacobian = hessian
+        jacobian = hessian.copy()
         jacobian[np.diag_indices(own.size)] += by_beta
-        if guarded and not is_definite(jacobian):
-            return None
+        definite = is_definite(jacobian)
         jacobian += (sign * by_v)[:, None] * bends
         wrong = q - shift * point.pull - sign * pull
         penalised = problem.penalty_factor[features] > 0
         change = change_within_signs(jacobian, wrong, beta, sign, penalised)
         if change is None:
-            return None
+            return definite, None
         up = -shift @ change
         if self.reference.projects:
             up += point.pull / self.reference.total
@@ -89,7 +91,7 @@ class Jacobian:
             new[own] += share * change
             return on.at(new, point.intercept + share * up, point.eta + share * ahead)
 
-        return at
+        return definite, at
 
 
 def change_within_signs(jacobian, wrong, beta, sign, penalised):

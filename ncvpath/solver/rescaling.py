@@ -12,20 +12,20 @@ from operator import itemgetter
 
 import numpy as np
 
-from ..kernels.records import Coordinates, ResidualSweeps
-from ..penalties import BY_KIND
 from .finished import Status
-from .hessian import Reference
 from .jacobian import Jacobian
-from .restricted import MAX_MULTIPLE, NO_RISE, SATURATED, Run
+from .restricted import SATURATED, Run
+from .sweeps import Place, Sweeper, roots
 
 # Sweeps that are made together, and after which Newton's method is tried again if the
 # support has not settled before.
 TOGETHER, PATIENCE = 8, 128
-# Sweeps without halving the violation before it is given up, and before it is asked
-# whether coefficients grow without end: with how much explained, and what multiple of
-# them tells.
-MAX_IDLE, LOST, NEARLY, FAR = 500, 50, 0.95, 32.0
+# Sweeps without halving the violation before it is given up, and at least. And a range
+# of linear predictors that is out of bounds: 72 make probabilities 0 and 1 in rounding.
+MAX_IDLE, LEAST_IDLE, RUNAWAY = 512, 64, 144.0
+# Such sweeps before it is asked whether coefficients grow without end: with how much
+# explained, and what multiple of them tells.
+LOST, NEARLY, FAR = 50, 0.95, 32.0
 # How often sweeps may raise the violation after a fall before v goes half as far, and
 # the least share of its way.
 TURNS, LEAST = 3, 1 / 16
@@ -39,12 +39,6 @@ LARGEST, IN_A_ROW = 50_000_000, 20
 GAIN, ENOUGH = 0.5, 0.4
 # Steps in a row that may gain nothing, and the shares of a step that are tried then.
 MAX_LOST, SHARES = 2, (0.5, 0.25, 0.125)
-# No v_j falls below this share of the largest: nothing is left of the curvature there.
-SMALLEST = 1e-12
-ONE_SWEEP = ResidualSweeps(0.0, 1, True)
-# The share of the mean curvature that sweeps ascribe to a row at least: one that is far
-# on the wrong side has a large residual and next to no curvature.
-FLOOR = 0.01
 
 
 class Rescaling:
@@ -67,8 +61,8 @@ class Rescaling:
         self.units = units
         self.off, self.turns, self.fell = self.violation(self.on.point), 0, False
         self.unit = np.full(self.on.features.size, np.nan)
-        self.run = run = Run(max_epochs, self.off, MAX_IDLE)
-        self.approach(target, guarded=True)
+        self.run = run = Run(max_epochs, self.off, self.max_idle)
+        self.approach(target)
         falls, since, wait, best = True, 0, 0, (self.off, self.on.point)
         while falls and self.off > target and run.goes_on:
             before = self.on.point.beta != 0
@@ -76,23 +70,37 @@ class Rescaling:
             since += TOGETHER
             settled = np.array_equal(before, self.on.point.beta != 0)
             if since >= (wait if settled else PATIENCE):
-                self.finish(target)
+                self.approach(target, finishing=True)
                 since, wait = 0, min(2 * wait + TOGETHER, PATIENCE)
             best = min(best, (self.off, self.on.point), key=itemgetter(0))
             if self.problem.watches and (self.on.is_saturated or self.grows()):
                 return run.epochs, run.steps, False, Status.SATURATED
+        runaway = np.ptp(self.on.point.eta) > RUNAWAY
         if not self.off <= best[0]:
             self.stand(best[1])
-        failure = Status.UNSETTLED if not falls or run.idle > MAX_IDLE else None
-        if self.on.is_saturated:
+        met, state = self.off <= target, self.on.state
+        state.unsettled = 0 if met else state.unsettled + 1
+        failure = Status.UNSETTLED if not falls or run.idle > run.max_idle else None
+        if self.on.is_saturated or (failure and runaway and self.problem.watches):
             failure = Status.SATURATED
-        return run.epochs, run.steps, self.off <= target, failure
+        return run.epochs, run.steps, met, failure
+
+    @property
+    def max_idle(self):
+        """Sweeps without halving the violation before it is given up. Where a lambda
+        did not settle, the next is likely not to, either."""
+        return max(MAX_IDLE >> self.on.state.unsettled, LEAST_IDLE)
+
+    @property
+    def explains_much(self):
+        """Whether little is left to explain."""
+        return self.problem.explained(self.on.point.loss) > NEARLY
 
     def grows(self):
         """Whether coefficients seem to grow without end: little is left to explain, and
         more of the same explains all."""
         problem, point = self.problem, self.on.point
-        if self.run.idle <= LOST or not problem.explained(point.loss) > NEARLY:
+        if self.run.idle <= LOST or not self.explains_much:
             return False
         far = problem.likelihood.loss(FAR * point.eta[None])[0]
         return problem.explained(far) > SATURATED
@@ -106,33 +114,34 @@ class Rescaling:
                 point.eta[None]
             )[0]
             _, v = self.design.moments(weights, self.on.features[own])
-            unit[own] = self.roots(v)
+            unit[own] = roots(v)
         self.on.use(unit)
         return self.on.measure(point, self.units)[0]
-
-    def roots(self, v):
-        """Units from v."""
-        return np.sqrt(np.maximum(v, SMALLEST * v.max(initial=SMALLEST)))
 
     def active(self, point):
         """Those in use, and those that are about to be."""
         l1 = self.units[0, 0] * self.problem.penalty_factor[self.on.features]
         return np.flatnonzero((point.beta != 0) | (np.abs(point.q) > l1))
 
-    def approach(self, target, guarded):
+    def approach(self, target, finishing=False):
         """Newton's method, as long as it gains, with derivatives that are kept.
 
         Where the penalty changes pieces a step may be lost before others gain. Where
-        even new derivatives do not lead there, part of a step may.
+        even new derivatives do not lead there, part of a step may. Outside a valley it
+        may only end the work: part of its way would lead to any stationary point.
         """
-        state, fresh, best, lost = self.on.state, False, (self.on.point, self.off), 0
+        state, fresh, lost, in_valley = self.on.state, False, 0, True
+        best = safe = (self.on.point, self.off)
         for _ in range(IN_A_ROW):
             size = self.active(self.on.point).size * self.design.n
             if self.off <= target or not 0 < size <= LARGEST:
                 break
             if state.jacobian is None:
                 state.jacobian, fresh = Jacobian(self.problem, self.on.point.eta), True
-            way = self.way(guarded)
+            definite, way = self.way()
+            in_valley &= definite
+            if not (in_valley or finishing):
+                break
             if way is not None:
                 self.go(way, 1.0)
             left = self.off / best[1]
@@ -142,40 +151,33 @@ class Rescaling:
                     continue
             if not left <= GAIN:
                 self.stand(best[0])
-                if fresh and not self.go_part(guarded):
-                    return
+                if fresh and not self.go_part():
+                    break
             if left > ENOUGH:
                 state.jacobian = None
             best, lost, fresh = (self.on.point, self.off), 0, False
-        if self.off > best[1]:
-            self.stand(best[0])
-
-    def finish(self, target):
-        """Newton's method after sweeps. Outside a valley it may only end the work: part
-        of its way would lead back to where sweeps come from."""
-        self.approach(target, guarded=True)
-        point = self.on.point
-        self.approach(target, guarded=False)
-        if self.off > target:
-            self.stand(point)
+            safe = best if in_valley else safe
+        if self.off > target and not (in_valley and self.off <= best[1]):
+            self.stand(best[0] if in_valley else safe[0])
 
     def stand(self, point):
         """Be at a point."""
         self.on.point, self.off = point, self.violation(point)
 
-    def way(self, guarded):
-        """Newton's step from the point, a function of the share of it, or None."""
+    def way(self):
+        """Whether the point is in a valley, and Newton's step from it, a function of
+        the share of it, or None."""
         on = self.on
-        return on.state.jacobian.step(on, self.active(on.point), self.units, guarded)
+        return on.state.jacobian.step(on, self.active(on.point), self.units)
 
     def go(self, way, share):
         """Go a share of the way."""
         self.run.steps += 1
         self.stand(way(share))
 
-    def go_part(self, guarded):
+    def go_part(self):
         """Go part of Newton's step, if that gains as much as it should."""
-        point, off, way = self.on.point, self.off, self.way(guarded)
+        point, off, (_, way) = self.on.point, self.off, self.way()
         for share in SHARES if way is not None else ():
             self.go(way, share)
             if self.off <= (1 - 0.5 * share) * off:
@@ -193,62 +195,20 @@ class Rescaling:
         share = max(0.5 ** (self.turns // TURNS), LEAST)
         # Where v goes part of its way, it goes on from where the last sweep had it.
         unit = np.where(np.isnan(self.unit[own]), on.unit[own], self.unit[own])
-        found, done = (point.beta[own], point.intercept, point.eta, unit), 0
-        while done < count:
-            new = self.sweep(on.features[own], *found, share)
-            if new is None:
-                break
-            found, done = new, done + 1
+        sweeper = Sweeper(self.problem, self.units, on.features[own], self.multiple)
+        place = Place(point.beta[own], point.intercept, point.eta, point.loss, unit)
+        done = 0
+        with np.errstate(over="ignore", invalid="ignore"):  # runaway coefficients
+            while done < count and (new := sweeper.sweep(place, share)) is not None:
+                place, done = new, done + 1
+        self.multiple = sweeper.multiple
         beta = point.beta.copy()
-        beta[own], self.unit[:] = found[0], np.nan
-        self.unit[own] = found[3]
-        on.point = on.at(beta, *found[1:3])
+        beta[own], self.unit[:] = place.beta, np.nan
+        self.unit[own] = place.unit
+        on.point = on.at(beta, place.intercept, place.eta)
         off = self.violation(on.point)
         self.turns += self.fell and off > self.off
         self.fell = off < self.off
         self.off, self.run.epochs = off, self.run.epochs + done
         self.run.note(off, done)
         return done == count
-
-    def sweep(self, features, beta, intercept, eta, unit, share):
-        """One sweep on the quadratic model at eta, with v a share of the way from where
-        it was to what it is there.
-
-        Returns where it leads: steps are made shorter until the objective for that v
-        falls; None if it does not.
-        """
-        problem, likelihood = self.problem, self.problem.likelihood
-        reference, up = Reference(problem, eta, FLOOR), 0.0
-        v = curvature = reference.v(features)
-        if reference.is_raised:
-            v = Reference(problem, eta).v(features)
-        unit = unit ** (1 - share) * self.roots(v) ** share
-        l1 = self.units[0, 0] * problem.penalty_factor[features] / unit
-        l2 = self.units[0, 1] * problem.ridge_factor[features]
-        residual = likelihood.residual(eta[None])[0]
-        working, order = reference.relative(residual), np.arange(beta.size)
-        if reference.projects:
-            up = self.design.weights @ residual / reference.total
-
-        def height(b, eta):
-            sparse = BY_KIND[problem.penalty.kind].value(
-                np.abs(b), l1, problem.penalty.shape
-            )
-            with np.errstate(over="ignore", invalid="ignore"):
-                return likelihood.loss(eta[None])[0] + sparse.sum() + 0.5 * l2 @ b**2
-
-        top = height(unit * beta, eta)
-        self.multiple = max(0.5 * self.multiple, 1.0)
-        while self.multiple <= MAX_MULTIPLE:
-            lift = up / self.multiple
-            left, bend = working - up, self.multiple * curvature / unit**2 + l2
-            r = Coordinates(order, order, l1, bend, unit * beta, np.empty(0))
-            reference.descend(features, unit, problem.penalty, r, l2, left, ONE_SWEEP)
-            ahead = eta + (working - up - left) + lift
-            found = height(r.beta, ahead)
-            if found <= top + NO_RISE * abs(top) and np.isfinite(found):
-                change = r.beta / unit - beta
-                lift -= reference.shift(features) @ change
-                return beta + change, intercept + lift, ahead, unit
-            self.multiple *= 2.0
-        return None

@@ -23,6 +23,7 @@ class State:
     gram: GramCache
     certificates: Certificates | None = None  # made by the loop
     jacobian: Jacobian | None = None  # of adaptive rescaling, while it serves
+    unsettled: int = 0  # how often in a row that did not settle
 
     def move(self, solutions, k, correlation):
         """Be at the k-th of some solutions, which is finished."""

@@ -40,10 +40,12 @@ RECORDERS = ("cv", "crossval.engines")
 SOURCES_OF_X = ("matrices.columns", "matrices.distributed", "matrices.sparse")
 # Who moves the state along the path: the loop, by itself or by the state's own method.
 # A block is chosen with its working set; Newton's method renews the Hessian
-# of which the Gram cache keeps products.
+# of which the Gram cache keeps products; rescaling keeps its derivatives, and counts
+# how often in a row it came to nothing.
 MOVERS = {
     "solver.loop": None, "solver.state": None, "solver.working_set": {"member"},
-    "solver.newton": {"gram"}, "solver.rescaling": {"jacobian"},
+    "solver.newton": {"gram"},
+    "solver.rescaling": {"jacobian", "unsettled"},
 }
 STATE = ("state", "self.state")
 
