@@ -68,7 +68,7 @@ def drop_row(cholesky, i):
         above[r - 1] = length
         cholesky.slots[r - 1] = cholesky.slots[r]
         cholesky.diagonal[r - 1] = cholesky.diagonal[r]
-        cholesky.exact[r - 1] = cholesky.exact[r]
+        cholesky.left[r - 1] = cholesky.left[r]
     cholesky.size[0] = size - 1
 
 
@@ -86,9 +86,9 @@ def add_row(cholesky, products, slot, diagonal, ceiling, floor):
         row[i] = (products[i] - head_dot(lower[i], row, i)) / lower[i, i]
         taken += row[i] * row[i]
     left = diagonal - taken
-    cholesky.exact[size] = left > floor * ceiling
-    if not cholesky.exact[size]:
-        left = max(ceiling - taken, floor * ceiling)
+    cholesky.left[size] = left / ceiling
+    if not left > floor * ceiling:
+        left, cholesky.left[size] = max(ceiling - taken, floor * ceiling), 0.0
     lower[size, size] = math.sqrt(left)
     cholesky.slots[size], cholesky.diagonal[size] = slot, diagonal
     cholesky.size[0] = size + 1
@@ -108,7 +108,7 @@ def drop_rows(cholesky, coordinate, diagonal, ceiling):
         if stays:
             off = abs(cholesky.diagonal[i] - diagonal[k])
             # A straight penalty's raised pivot stays; a concave one's may come right.
-            right = cholesky.exact[i] or (off == 0.0 and diagonal[k] == ceiling[k])
+            right = cholesky.left[i] > 0.0 or (off == 0.0 and diagonal[k] == ceiling[k])
             stays = right and off <= STALE * ceiling[k]
             stale += stays and off > 0.0
         leaving[i] = not stays
@@ -121,6 +121,18 @@ def drop_rows(cholesky, coordinate, diagonal, ceiling):
         if leaving[i]:
             drop_row(cholesky, i)
     cholesky.size[1] = stale
+
+
+@helper
+def keep_sound(cholesky, floor):
+    """Rows of the factor before the first with a pivot that this floor would raise, or
+    that was raised; none where diagonals may be stale."""
+    size = cholesky.size[0] if cholesky.size[1] == 0 else 0
+    for i in range(size):
+        if not cholesky.left[i] > floor:
+            size = i
+            break
+    cholesky.size[0] = size
 
 
 @inlined
@@ -208,7 +220,7 @@ def newton_direction(r, gram, size, penalty, cholesky, straight, first, directio
             longest = larger(longest, abs(z[k]))
         if longest <= LEAP * largest:
             return True, level
-        cholesky.size[0] = 0
+        keep_sound(cholesky, FLOORS[(level + 1) % len(FLOORS)])
     # A direction this much longer than what there is has no right digit.
     if not longest <= largest / EPS:
         return False, first
@@ -282,7 +294,7 @@ def newton_steps(r, gram, size, penalty, cholesky, farthest, stuck):
             taken, crossed = step_along(r, gram, size, penalty, direction, farthest)
         steps += taken
         if not taken:
-            cholesky.size[0] = 0  # it may have been stale
+            keep_sound(cholesky, FLOORS[0])
             if straight or not stuck:
                 return steps
             straight, level = np.bool_(True), np.int64(0)

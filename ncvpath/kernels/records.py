@@ -78,7 +78,7 @@ class Cholesky(NamedTuple):
     lower: np.ndarray
     slots: np.ndarray  # by row: the coordinate's slot in the Gram matrix
     diagonal: np.ndarray  # the diagonal of the system
-    exact: np.ndarray  # whether the factor has that one, or a larger one
+    left: np.ndarray  # of the curvature, the share in the pivot; 0: it was raised
     size: np.ndarray  # rows in use, and how many of them, at most, have a stale one
 
 

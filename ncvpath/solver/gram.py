@@ -27,8 +27,8 @@ INITIAL_SIZE = 904
 def empty_cholesky(size):
     """A factor with room for that many coordinates, none of them there yet."""
     return Cholesky(
-        empty_mmap(size, size), np.empty(size, dtype=np.int64), np.empty(size),
-        np.empty(size, dtype=bool), np.zeros(2, dtype=np.int64),
+        empty_mmap(size, size), np.empty(size, dtype=np.int64), *np.empty((2, size)),
+        np.zeros(2, dtype=np.int64),
     )
 
 
@@ -118,7 +118,7 @@ class GramCache:
             with advised(f"a Cholesky factor of {size} rows", SMALLER):
                 self.cholesky = new = empty_cholesky(size)
             new.lower[:used, :used] = old.lower[:used, :used]
-            for name in ("slots", "diagonal", "exact"):
+            for name in ("slots", "diagonal", "left"):
                 getattr(new, name)[:used] = getattr(old, name)[:used]
             new.size[:] = old.size
         return self.cholesky

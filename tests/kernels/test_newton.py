@@ -133,7 +133,7 @@ def test_singular_and_indefinite_systems_are_raised_to_a_majorant():
         raised = matrix_of(factor)
         assert (np.linalg.eigvalsh(raised) > 0).all()
         assert (raised.diagonal() >= diagonal - 1e-15).all()
-        assert not factor.exact[:2].all()
+        assert not factor.left[:2].all()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
