@@ -3,8 +3,8 @@
 A seeded stand-in for the largest experiment of the FireWorks paper: 2,000,000 rows, 39
 categorical fields hashed into 1,000,000 columns, levels drawn by a Zipf law, 78 million
 ones. y is made of 500 features among those seen often, plus noise as strong as they
-are. The log-sum path has 30 lambdas down to 0.05 lambda_max. `--rows` and `--cols`
-scale it down.
+are; `--family binomial` draws a click with those odds instead. The log-sum path has 30
+lambdas down to 0.05 lambda_max. `--rows` and `--cols` scale it down.
 """
 
 import argparse
@@ -29,6 +29,8 @@ def main(arguments=None):
     options = parse(arguments)
     start = perf_counter()
     X, y = click_logs(options.rows, options.cols, options.seed)
+    if options.family == "binomial":
+        y = clicks(y, options.seed)
     took = perf_counter() - start
     print(
         f"data: {X.shape[0]} x {X.shape[1]}, {X.nnz} nonzeros, made in {took:.1f} s, "
@@ -36,7 +38,10 @@ def main(arguments=None):
         flush=True,
     )
     start = perf_counter()
-    path = fit(X, y, options.threads, options.progress)
+    path = fit(
+        X, y, options.family, rescale=False if options.plain else None,
+        n_threads=options.threads, progress=options.progress,
+    )
     print(f"path: {perf_counter() - start:.1f} s, peak memory {peak_memory():.2f} GB")
     print(path.summary().to_string())
     print(path.screening.to_string())
@@ -53,16 +58,18 @@ def parse(arguments):
     parser.add_argument("--rows", type=int, default=FULL_ROWS)
     parser.add_argument("--cols", type=int, default=FULL_COLS)
     parser.add_argument("--seed", type=int, default=2022)
+    parser.add_argument("--family", default="gaussian", choices=["gaussian", "binomial"])
+    parser.add_argument("--plain", action="store_true", help="rescale=False")
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--progress", action="store_true")
     return parser.parse_args(arguments)
 
 
-def fit(X, y, n_threads=None, progress=False):
+def fit(X, y, family="gaussian", **settings):
     """The path of the benchmark."""
     return ncvpath(
-        X, y, penalty="logsum", standardize=False, intercept=True, nlambda=30,
-        lambda_min_ratio=0.05, tol=1e-4, n_threads=n_threads, progress=progress,
+        X, y, family=family, penalty="logsum", standardize=False, intercept=True,
+        nlambda=30, lambda_min_ratio=0.05, tol=1e-4, **settings,
     )
 
 
@@ -116,6 +123,12 @@ def response(rng, X):
     for j, effect in zip(true, rng.standard_normal(true.size)):
         signal[X.indices[X.indptr[j] : X.indptr[j + 1]]] += effect
     return signal + signal.std() * rng.standard_normal(X.shape[0])
+
+
+def clicks(y, seed):
+    """Zeros and ones, ones with the odds e^y."""
+    rng = np.random.default_rng([seed, 1])
+    return (rng.random(y.size) < 1 / (1 + np.exp(-y))).astype(float)
 
 
 def peak_memory():

@@ -6,7 +6,7 @@ Peers' tolerances are tightened until the *measured* violation of Fermat's condi
 at most 1e-6 lambda_max, or none of theirs gets there: then the best is taken, and said.
 Printed are seconds of ours, and of the others as multiples, medians of interleaved
 runs. Nonconvex penalties: skglm has no adaptive rescaling, so both fit the plain
-penalty with gamma=12, and skglm is stopped after a minute: it then is "more than" as
+penalty with gamma=12. Peers are stopped after a minute: they then are "more than" as
 slow. Beside it stands our own default call over glmnet's lasso.
 """
 
@@ -202,8 +202,8 @@ def tuned(run, tolerances, X, y, lambdas, penalty):
         found = violation(X, y, lambdas[:n], fit, penalty, GAMMA)
         if found < best[0]:
             best = found, tol, seconds
-        if found <= GOAL or n < lambdas.size:
-            break
+        if found <= GOAL or n < lambdas.size or seconds > CAP:
+            break  # there, or each further one would take longer still
     return best
 
 

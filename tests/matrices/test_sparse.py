@@ -583,6 +583,14 @@ def test_the_big_benchmark_scaled_down_converges():
     assert met.max() <= 1.01e-4 * path.lambdas[0]
 
 
+def test_the_big_benchmark_with_a_click_scaled_down_converges():
+    from benchmarks import big
+
+    X, y = big.click_logs(20_000, 10_000, seed=1)
+    path = big.fit(X, big.clicks(y, 1), "binomial")
+    assert path.lambdas.size == 30 and path.converged.all()
+
+
 def test_the_gram_matrix_keeps_to_its_budget(monkeypatch):
     X, dense, y = draw_sparse(200, 150, seed=5)
     keywords = dict(penalty="lasso", lambda_min_ratio=0.001, tol=1e-8)
