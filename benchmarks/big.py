@@ -58,7 +58,7 @@ def parse(arguments):
     parser.add_argument("--rows", type=int, default=FULL_ROWS)
     parser.add_argument("--cols", type=int, default=FULL_COLS)
     parser.add_argument("--seed", type=int, default=2022)
-    parser.add_argument("--family", default="gaussian", choices=["gaussian", "binomial"])
+    parser.add_argument("--family", default="gaussian", help="or binomial: a click")
     parser.add_argument("--plain", action="store_true", help="rescale=False")
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--progress", action="store_true")

@@ -1,7 +1,8 @@
 """Race families against peers: `python -m benchmarks.families`.
 
 Columns are those of the other races, with classes or survival times drawn from their
-response. All fit the same lambdas down to 0.05 lambda_max, or to where our path ends.
+response; or sparse text with its own. All fit the same lambdas down to 0.05 lambda_max
+(`--ratio`), or to where our path ends.
 Peers' tolerances are tightened until the *measured* violation of Fermat's conditions is
 at most 1e-6 lambda_max, or none of theirs gets there: then the best is taken, and said.
 Printed are seconds of ours, and of the others as multiples, medians of interleaved
@@ -19,11 +20,12 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from scipy.sparse import csc_matrix, issparse
 
 from ncvpath import cv_ncvpath, ncvpath
 
 from .contestants import clocked, glmnet_is_there
-from .problems import PROBLEMS, chain
+from .problems import PROBLEMS, chain, loaded, unit_columns
 
 GOAL, CAP = 1e-6, 60.0
 GAMMA = 12.0  # of the plain penalty: convex in one coordinate where curvature is 1/4
@@ -34,6 +36,13 @@ def classes(name):
     X, y = PROBLEMS[name]()
     rng = np.random.default_rng(5)
     return X, (rng.random(y.size) < 1 / (1 + np.exp(-2 * y / y.std()))).astype(float)
+
+
+def news(counts):
+    """Words of three newsgroups, sparse, and whether a text is of the first: counts, or
+    columns of mean square 1."""
+    X, y = loaded("news20_3cat")
+    return X if counts else unit_columns(X), (y == 0).astype(float)
 
 
 def times(n=2000, p=5000):
@@ -100,7 +109,10 @@ def run_skglm(X, y, lambdas, penalty, tol):
     found, begun = np.zeros((X.shape[1] + 1, lambdas.size)), perf_counter()
 
     def fit():
-        datafit.initialize(X, response)
+        if issparse(X):
+            datafit.initialize_sparse(X.data, X.indptr, X.indices, response)
+        else:
+            datafit.initialize(X, response)
         w, Xw = np.zeros(X.shape[1] + (y.ndim == 1)), np.zeros(len(y))
         for k, lam in enumerate(lambdas):
             term.alpha = lam
@@ -134,6 +146,8 @@ def run_adelie(X, y, lambdas, penalty, tol):
     """Two threads; one that is slower here would be no news."""
     import adelie
 
+    if issparse(X):
+        X = adelie.matrix.sparse(csc_matrix(X), method="naive", n_threads=2)
     glm = adelie.glm.binomial(y) if y.ndim == 1 else adelie.glm.cox(
         np.zeros(len(y)), y[:, 0], y[:, 1], tie_method="breslow"
     )
@@ -149,7 +163,10 @@ def run_adelie(X, y, lambdas, penalty, tol):
 
 GLMNET = """
 a <- commandArgs(TRUE); d <- scan(paste0(a[1], ".dim"), quiet = TRUE)
-X <- matrix(readBin(paste0(a[1], ".X"), "double", d[1] * d[2]), d[1], d[2])
+X <- readBin(paste0(a[1], ".X"), "double", if (d[5] == 0) d[1] * d[2] else d[5])
+X <- if (d[5] == 0) matrix(X, d[1], d[2]) else Matrix::sparseMatrix(
+  i = readBin(paste0(a[1], ".i"), "integer", d[5]), x = X, dims = d[1:2],
+  p = readBin(paste0(a[1], ".p"), "integer", d[2] + 1), index1 = FALSE)
 y <- matrix(readBin(paste0(a[1], ".y"), "double", d[1] * d[4]), d[1], d[4])
 l <- readBin(paste0(a[1], ".l"), "double", d[3])
 suppressMessages(library(glmnet))
@@ -169,9 +186,13 @@ def run_glmnet(X, y, lambdas, penalty, tol):
     y = y.reshape(len(y), -1)
     with tempfile.TemporaryDirectory() as folder:
         stem = str(Path(folder) / "problem")
-        sizes = f"{X.shape[0]} {X.shape[1]} {lambdas.size} {y.shape[1]}"
+        entries, files = 0, {".X": X, ".y": y, ".l": lambdas}
+        if issparse(X):
+            entries, files[".X"] = X.nnz, X.data
+            files |= {".i": X.indices.astype("i4"), ".p": X.indptr.astype("i4")}
+        sizes = f"{X.shape[0]} {X.shape[1]} {lambdas.size} {y.shape[1]} {entries}"
         Path(stem + ".dim").write_text(sizes)
-        for suffix, values in ((".X", X), (".y", y), (".l", lambdas)):
+        for suffix, values in files.items():
             values.ravel(order="F").tofile(stem + suffix)
         command = ["Rscript", "-e", GLMNET, stem, str(tol)]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -207,30 +228,31 @@ def tuned(run, tolerances, X, y, lambdas, penalty):
     return best
 
 
-def path_lambdas(X, y, penalty, **settings):
+def path_lambdas(X, y, penalty, ratio, **settings):
     """The lambdas that our path has, up to the first that did not converge."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path = ncvpath(
-            X, y, family=family_of(y), penalty=penalty, lambda_min_ratio=0.05,
+            X, y, family=family_of(y), penalty=penalty, lambda_min_ratio=ratio,
             standardize=False, **settings,
         )
     return path.lambdas[: np.argmin(np.append(path.converged, False))]
 
 
-def race(name, X, y, penalty, repeats):
+def race(name, X, y, penalty, repeats, ratio):
     """Print a line for one problem and penalty."""
     convex = penalty == "lasso"
     settings = {} if convex else {"gamma": GAMMA}
-    lambdas = path_lambdas(X, y, penalty, rescale=False, **settings)
+    lambdas = path_lambdas(X, y, penalty, ratio, rescale=False, **settings)
     runs, words = {"ours": partial(run_ours, X, y, lambdas, penalty, None)}, []
-    for rival in ["adelie", "glmnet"] if convex else ["skglm", "glmnet"]:
+    rivals = ["adelie", "glmnet"] if convex else ["skglm", "glmnet"]
+    for rival in rivals + ["skglm"] * (convex and issparse(X)):
         if rival == "glmnet" and not glmnet_is_there():
             continue
         run, tolerances = PEERS[rival]
         given = X, y, lambdas, penalty
         if rival == "glmnet" and not convex:
-            given = X, y, path_lambdas(X, y, "lasso"), "lasso"
+            given = X, y, path_lambdas(X, y, "lasso", ratio), "lasso"
         found, tol, seconds = tuned(run, tolerances, *given)
         words.append(f"{rival} at {found:.0e} (tol {tol:.0e})")
         if seconds < CAP:
@@ -238,7 +260,7 @@ def race(name, X, y, penalty, repeats):
         else:
             words[-1] += f" after {seconds:.0f} s, not finished"
     if not convex:
-        runs["default"] = partial(run_default, X, y, penalty)
+        runs["default"] = partial(run_default, X, y, penalty, ratio)
     spent = {who: [] for who in runs}
     for _ in range(repeats):
         for who, run in runs.items():
@@ -255,18 +277,18 @@ def race(name, X, y, penalty, repeats):
     )
 
 
-def run_default(X, y, penalty):
+def run_default(X, y, penalty, ratio):
     """Our call as it is typed, with adaptive rescaling, all 100 lambdas or its end."""
     return clocked(
         lambda: ncvpath(
-            X, y, family=family_of(y), penalty=penalty, lambda_min_ratio=0.05
+            X, y, family=family_of(y), penalty=penalty, lambda_min_ratio=ratio
         )
     )
 
 
-def ratios(name, X, y, penalty, repeats):
+def ratios(name, X, y, penalty, repeats, ratio):
     """Print a path of classes over one of numbers, and cross-validation over it."""
-    settings = dict(penalty=penalty, lambda_min_ratio=0.05)
+    settings = dict(penalty=penalty, lambda_min_ratio=ratio)
     number = PROBLEMS[name]()[1]
     fits = {
         "numbers": lambda: ncvpath(X, number, **settings),
@@ -286,21 +308,30 @@ def ratios(name, X, y, penalty, repeats):
     )
 
 
+# Problems with a response of their own.
+OTHERS = {
+    "cox": times,
+    "news20": partial(news, counts=False),
+    "news20-counts": partial(news, counts=True),
+}
+
+
 def main(arguments=None):
     """Race, and print a line for each problem and penalty."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", nargs="+", default=["blocks", "wide", "tall"])
     parser.add_argument("--penalties", nargs="+", default=["lasso", "MCP", "SCAD"])
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--ratio", type=float, default=0.05, help="of the last lambda")
     parser.add_argument(
         "--ratios", action="store_true", help="of our own paths and folds instead"
     )
     options = parser.parse_args(arguments)
     for name in options.problems:
-        X, y = times() if name == "cox" else classes(name)
+        X, y = OTHERS[name]() if name in OTHERS else classes(name)
         for penalty in options.penalties:
             contest = ratios if options.ratios else race
-            contest(name, X, y, penalty, options.repeats)
+            contest(name, X, y, penalty, options.repeats, options.ratio)
 
 
 if __name__ == "__main__":

@@ -83,13 +83,18 @@ def sparse(name):
     """A real sparse set, nonempty columns scaled to mean square 1; None if absent."""
     if not (SHARED / "load.py").exists():
         return None
+    X, y = loaded(name)
+    return unit_columns(X), y - y.mean()
+
+
+def unit_columns(X):
+    """The nonempty columns of a sparse X, scaled to mean square 1."""
     from scipy.sparse import csc_array, diags_array
 
-    X, y = loaded(name)
     X = csc_array(X, dtype=float)
     X = X[:, np.diff(X.indptr) > 0]
     scale = np.sqrt(X.power(2).sum(axis=0) / X.shape[0])
-    return csc_array(X @ diags_array(1 / scale)), y - y.mean()
+    return csc_array(X @ diags_array(1 / scale))
 
 
 PROBLEMS = {
