@@ -138,8 +138,10 @@ def ncvpath(
         How the problem on the working set is solved: by coordinate descent and Newton
         steps on its Gram matrix; by the paper's coordinate descent with residual
         updates; by proximal gradient steps. "mm-*" majorize the penalty by weighted
-        lassos, each solved by FireWorks with "bcd" or "gist". Families other than
-        gaussian have "cd": proximal Newton steps, each such a problem.
+        lassos, each solved by FireWorks with "bcd" or "gist". For families other than
+        gaussian "cd" are proximal Newton steps, each such a problem, and "bcd" the same
+        by sweeps with weights anew; with adaptive rescaling, which has no fixed
+        objective, there is "cd" alone.
     n_added, prune, inexact : int, bool, bool
         Features added per round (by default growing), whether features at zero may
         leave the set between rounds (with "cd" after the first round at a lambda, with

@@ -99,6 +99,12 @@ def by_name(name):
     return PENALTIES[name.lower()]
 
 
+def knows_units(kind, alpha):
+    """Whether it matters in which units coefficients are penalised: not to the lasso
+    alone, without a ridge."""
+    return kind != by_name("lasso").kind or alpha < 1
+
+
 def shaped(row, gamma, response_sd):
     """The penalty as the kernels take it."""
     if gamma is None:

@@ -37,6 +37,7 @@ FERMAT = "tests/claims/test_fermat.py -k tall"
 CV, SPARSE = "tests/crossval/test_cv.py", "tests/matrices/test_sparse.py"
 PATH, RESULTS = "tests/doors/test_path.py", "tests/results/test_results.py"
 SETS, SYSTEMS = "tests/solver/test_working_set.py", "tests/solver/test_systems.py"
+FAMILY_SYSTEMS = "tests/solver/test_family_systems.py"
 CERTIFICATES, LOOP = "tests/solver/test_certificates.py", "tests/solver/test_loop.py"
 DESIGN, FOUND = "tests/matrices/test_design.py", "tests/claims/test_found.py"
 BETWEEN = "tests/claims/test_equivariance.py -k"
@@ -248,8 +249,24 @@ MUTANTS = (
     ),
     Mutant(
         "proximal steps that do not descend", "solver/gist.py",
-        "gained > slack - 0.5 * SIGMA * t * square and t < RANGE * steepest", "False",
+        "falls = gained <= slack - 0.5 * SIGMA * t * square and excess < np.inf",
+        "falls = True",
         f"{SYSTEMS} -k gist_lowers",
+    ),
+    Mutant(
+        "the score of the intercept in proximal steps", "solver/gist.py",
+        "self.on.point.q, self.on.point.pull)", "self.on.point.q, 0.0)",
+        f"{FAMILY_SYSTEMS} -k gist and binomial",
+    ),
+    Mutant(
+        "weights that grow when the objective does not fall", "solver/newton.py",
+        "if self.fresh:\n                self.multiply()",
+        "if self.fresh:\n                pass", f"{FAMILY_SYSTEMS} -k too_far",
+    ),
+    Mutant(
+        "the multiple of weighted sweeps", "solver/sweeps.py",
+        "self.multiple * self.weights, self.mean", "self.weights, self.mean",
+        f"{FAMILY_SYSTEMS} -k multiplied",
     ),
     Mutant(
         "the majorizing lasso", "solver/mm.py",

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..families import FAMILIES
 from ..families.family import Family
-from ..penalties import PENALTIES, ROWS, Row
+from ..penalties import PENALTIES, ROWS, Row, knows_units
 from ..runtime.messages import brief
 from ..runtime.threads import available_cores
 from ..solver.inner import INNER
@@ -95,7 +95,6 @@ def check_settings(
     """Clean settings."""
     row, family = _penalty(penalty), check_family(family)
     _check_system(working_set, solver)
-    _check_way(family, solver)
     checked = {
         "family": family, "rescale": _rescale(family, rescale), "row": row,
         "gamma": _gamma(row, gamma), "working_set": working_set, "solver": solver,
@@ -105,7 +104,9 @@ def check_settings(
         left_open = value is None and name in OPTIONAL
         checked[name] = None if left_open else CHECKS[name](name, value)
     checked["n_threads"] = checked["n_threads"] or available_cores()
-    return Settings(**checked)
+    settings = Settings(**checked)
+    _check_objective(settings)
+    return settings
 
 
 def _check_system(working_set, solver):
@@ -120,15 +121,17 @@ def _check_system(working_set, solver):
         )
 
 
-def _check_way(family, solver):
-    """Not every solver knows what to do with a loss that is not quadratic."""
-    if family.is_quadratic:
-        return
-    known = [name for name, way in INNER.items() if way.solve_curved is not None]
-    if solver not in known:
+def _check_objective(settings):
+    """Most solvers need a fixed objective, which adaptive rescaling has not."""
+    known = [name for name, way in INNER.items() if way.rescaled is not None]
+    units = settings.rescale and knows_units(settings.row.kind, settings.alpha)
+    if units and settings.solver not in known:
         raise ValueError(
-            f"solver must be one of {', '.join(known)} with family={family.name!r}; "
-            f"got solver={solver!r}"
+            f"solver must be {' or '.join(known)} with rescale=True, the default with "
+            f"family={settings.family.name!r}: the units of the penalty depend on the "
+            "solution, and there is no fixed objective; any of "
+            f"{', '.join(SOLVERS)} with rescale=False, or with penalty='lasso' and "
+            f"alpha=1; got solver={settings.solver!r}"
         )
 
 

@@ -6,12 +6,17 @@ From beta, with q minus the gradient of the smooth part f and step length 1 / t,
 
 accepted when the objective falls by sigma/2 t |new - beta|^2; otherwise t grows. The
 first t of a step is that of Barzilai and Borwein, the curvature of f along the step
-before: with d = X (new - beta), (|d|^2 + sum_j l2_j change_j^2) / |change|^2.
+before: with d = X (new - beta) and residuals r and r', (<r - r', d> + sum_j l2_j
+change_j^2) / |change|^2. For least squares r - r' = d.
 """
 
 import numpy as np
 
 from .. import kernels
+from ..kernels.records import Coordinates
+from .finished import Status
+from .newton import IN_A_ROW
+from .restricted import NO_RISE
 
 SIGMA = 0.1  # how much of the expected decrease is asked for
 SHORTER = 2.0  # factor of t after a step that was refused
@@ -22,17 +27,107 @@ MAX_IDLE = 5000
 ROUNDING = 4 * np.finfo(float).eps
 
 
-def minimise(problem, residual, features, r, l2, target, most):
+class Squares:
+    """The loss of least squares, where the steps have led."""
+
+    is_lost, noise = False, 0.0
+
+    def __init__(self, design, features, residual):
+        self.design, self.features, self.residual = design, features, residual
+        self.way, self.bend = residual, 0.0
+
+    def look(self, moved, change):
+        """What the loss would rise by, beyond its slope times the change of some
+        coordinates."""
+        self.way = self.design.combine(self.features[moved], change[None])[0]
+        self.bend = (self.design.weights * self.way) @ self.way
+        return 0.5 * self.bend
+
+    def go(self, beta):
+        """Be where we looked; returns the curvature along the way, and scores."""
+        self.residual = self.residual - self.way
+        return self.bend, self.design.correlate(self.residual[None], self.features)[0]
+
+
+class Curved:
+    """A loss that is not quadratic, of the coefficients and the intercept, if there is
+    one, as the last coordinate."""
+
+    def __init__(self, on):
+        self.on, self.m = on, on.features.size
+        self.intercept = on.problem.likelihood.intercept
+        self.noise = NO_RISE * abs(on.point.loss)  # in its differences
+        self.way, self.saturated = on.point.eta, 0
+
+    @property
+    def is_lost(self):
+        """Whether coefficients grow without end."""
+        return self.on.problem.watches and self.saturated >= IN_A_ROW
+
+    def with_intercept(self, of_features, of_intercept):
+        """Numbers by coordinate."""
+        return np.append(of_features, [of_intercept] if self.intercept else [])
+
+    @property
+    def scores(self):
+        """Minus the gradient."""
+        return self.with_intercept(self.on.point.q, self.on.point.pull)
+
+    def look(self, moved, change):
+        """As that of `Squares`."""
+        problem, point, own = self.on.problem, self.on.point, moved < self.m
+        self.way = np.full_like(point.eta, change[~own].sum())
+        if own.any():
+            features, part = self.on.features[moved[own]], change[own]
+            self.way += problem.design.combine(features, part[None])[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = problem.likelihood.loss((point.eta + self.way)[None])[0]
+        return loss - point.loss + self.scores[moved] @ change
+
+    def go(self, beta):
+        """As that of `Squares`."""
+        on, old = self.on, self.on.point
+        intercept = beta[self.m] if self.intercept else old.intercept
+        on.point = on.at(beta[: self.m].copy(), intercept, old.eta + self.way)
+        self.noise = NO_RISE * abs(on.point.loss)
+        self.saturated = self.saturated + 1 if on.is_saturated else 0
+        turn = on.problem.design.weights * (old.residual - on.point.residual)
+        return turn @ self.way, self.scores
+
+
+class Gist:
+    """The minimum of a loss that is not quadratic, with a fixed objective."""
+
+    def __init__(self, on):
+        self.on = on
+
+    def solve(self, units, target, max_epochs):
+        """As `Newton.solve`; a step that was tried counts as a sweep."""
+        on, loss = self.on, Curved(self.on)
+        factors = on.record.penalty_factor, on.record.ridge_factor
+        l1, l2 = (loss.with_intercept(row, 0.0) for row in units.T * factors)
+        bend = on.problem.likelihood.null_curvature()
+        v = bend * loss.with_intercept(on.record.norm2, 1.0) + l2
+        beta, none = loss.with_intercept(on.point.beta, on.point.intercept), np.empty(0)
+        r = Coordinates(none, none, l1, v, beta, loss.scores - l2 * beta)
+        tried = minimise(loss, on.problem.penalty, r, l2, target, max_epochs)
+        on.stand(on.point.beta, on.point.intercept)
+        worst, _ = on.measure(on.point, units)
+        failure = Status.SATURATED if on.is_saturated else None
+        return tried, 0, worst <= target, failure
+
+
+def minimise(loss, penalty, r, l2, target, most):
     """Move r.beta to a stationary point; returns the number of steps tried.
 
-    `residual` belongs to beta as it comes, and so does r.q.
+    `loss` is where r.beta is as it comes, and r.q belongs to it.
     """
-    design, penalty, l1, beta, q = problem.design, problem.penalty, r.l1, r.beta, r.q
+    l1, beta, q = r.l1, r.beta, r.q
     if beta.size == 0:
         return 0
     new, steepest = np.empty_like(beta), r.v.max()
     t, tried, best, since = steepest, 0, np.inf, 0
-    while tried < most and tried - since <= MAX_IDLE:
+    while tried < most and tried - since <= MAX_IDLE and not loss.is_lost:
         worst = kernels.largest_violation(penalty, l1, beta, q)
         if worst <= target:
             break
@@ -44,22 +139,17 @@ def minimise(problem, residual, features, r, l2, target, most):
         if moved.size == 0:
             break  # what is left of the violation is below the rounding of beta
         change = new[moved] - beta[moved]
-        ahead = residual - design.combine(features[moved], change[None])[0]
-        fall = q[moved] @ change
-        square = change @ change
-        bend = mean_square(design, residual - ahead) + l2[moved] @ change**2
+        fall, square, ridge = q[moved] @ change, change @ change, l2[moved] @ change**2
+        excess = loss.look(moved, change) + 0.5 * ridge
         rise, height = kernels.penalty_rise(penalty, l1, beta, new)
-        gained = rise - fall + 0.5 * bend
-        slack = ROUNDING * (height + abs(fall) + bend)
-        if gained > slack - 0.5 * SIGMA * t * square and t < RANGE * steepest:
+        gained = rise - fall + excess
+        slack = ROUNDING * (height + abs(fall) + 2 * abs(excess)) + loss.noise
+        falls = gained <= slack - 0.5 * SIGMA * t * square and excess < np.inf
+        if not falls and t < RANGE * steepest:
             t *= SHORTER
             continue
-        beta[:], residual = new, ahead
-        q[:] = design.correlate(residual[None], features)[0] - l2 * beta
-        t = np.clip(bend / square, steepest / RANGE, steepest * RANGE)
+        beta[:] = new
+        bend, scores = loss.go(beta)
+        q[:] = scores - l2 * beta
+        t = np.clip((bend + ridge) / square, steepest / RANGE, steepest * RANGE)
     return tried
-
-
-def mean_square(design, vector):
-    """<vector, vector>."""
-    return (design.weights * vector) @ vector

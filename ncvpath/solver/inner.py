@@ -18,6 +18,7 @@ from .newton import Newton
 from .rescaling import Rescaling
 from .restricted import Restricted
 from .solutions import Solutions
+from .sweeps import WeightedSweeps
 
 
 class Solved(NamedTuple):
@@ -41,7 +42,10 @@ class Way(NamedTuple):
     """A way to solve it, and how its rounds are best arranged."""
 
     solve: Callable
-    solve_curved: Callable | None  # the same where the loss is not quadratic
+    # The same on a `Restricted` loss that is not quadratic, for one lambda at a time;
+    # and where the units of the penalty depend on the solution.
+    curved: type
+    rescaled: type | None
     max_block: int  # lambdas that are solved together, at most
     strong_per_added: int  # strong features at first, over those added in a round
     # From this round on at one lambda the working set only grows, so that the rounds
@@ -75,14 +79,13 @@ def by_gram(problem, state, features, lambdas, target, max_epochs, each):
     return Solved(solutions, epochs, steps, results[:, 2] <= target)
 
 
-def by_newton(problem, state, features, lambdas, target, max_epochs, each):
-    """Proximal Newton steps, each a problem of least squares on a Gram matrix; where
-    the units of the penalty depend on the solution, those of adaptive rescaling."""
+def by_steps(way, problem, state, features, lambdas, target, max_epochs, each):
+    """A loss that is not quadratic: one model after another."""
     on, found = Restricted(problem, state, features), []
-    newton = Rescaling(on) if problem.rescales else Newton(on)
-    for lam in lambdas:
+    steps_of = way.rescaled(on) if problem.rescales else way.curved(on)
+    for lam in lambdas[: way.max_block]:
         units, most = problem.units(np.array([lam])), each if found else max_epochs
-        epochs, steps, met, failure = newton.solve(units, target, most)
+        epochs, steps, met, failure = steps_of.solve(units, target, most)
         if failure is Status.SATURATED:
             met &= not problem.watches
         found.append((on.point, on.unit, epochs, steps, met))
@@ -117,9 +120,8 @@ def by_residual(
 def by_proximal_gradient(problem, state, features, lambdas, target, max_epochs, each):
     """GIST: all coordinates at once, along the gradient."""
     r, l2 = coordinates(problem, state, features, lambdas[0])
-    epochs = gist.minimise(
-        problem, state.correlation.vector, features, r, l2, target, max_epochs
-    )
+    loss = gist.Squares(problem.design, features, state.correlation.vector)
+    epochs = gist.minimise(loss, problem.penalty, r, l2, target, max_epochs)
     return single(problem, features, lambdas, r.beta, epochs)
 
 
@@ -145,7 +147,9 @@ def single(problem, features, lambdas, beta, epochs):
 # each sweep touches every column, small sets are what it is all about, and loose rounds
 # save a third of the columns touched on the paper's problems.
 INNER = {
-    "cd": Way(by_gram, by_newton, 32, 5, 0, 100, share=0.01, decay=0.01),
-    "bcd": Way(by_residual, None, 1, 1, 100, 100, share=0.5, decay=0.8),
-    "gist": Way(by_proximal_gradient, None, 1, 1, 100, 100, share=0.5, decay=0.8),
+    "cd": Way(by_gram, Newton, Rescaling, 32, 5, 0, 100, share=0.01, decay=0.01),
+    "bcd": Way(by_residual, WeightedSweeps, None, 1, 1, 100, 100, share=0.5, decay=0.8),
+    "gist": Way(
+        by_proximal_gradient, gist.Gist, None, 1, 1, 100, 100, share=0.5, decay=0.8
+    ),
 }

@@ -8,7 +8,7 @@ lambda make it the algorithm of the paper.
 """
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from .. import kernels
 from ..matrices.least_squares import least_squares
 from .certificates import Certificates, Checked, Correlations
 from .finished import Finished, Status, add_work, no_work
-from .inner import INNER, Solved
+from .inner import INNER, Solved, by_steps
 from .problem import Problem
 from .rounding import AT_WORST
 from .solutions import Solutions
@@ -195,7 +195,8 @@ def solve_and_check(problem, state, block, attempt, limits, ahead):
     target = max(MARGIN * attempt.target, 0.5 * rounding)
     left = limits.max_epochs - int(attempt.work["epochs"][0])
     way = INNER[limits.solver]
-    solve = way.solve if problem.likelihood.is_quadratic else way.solve_curved
+    quadratic = problem.likelihood.is_quadratic
+    solve = way.solve if quadratic else partial(by_steps, way)
     solved = solve(
         problem, state, features, block.lambdas, target, left, limits.max_epochs
     )

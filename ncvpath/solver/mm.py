@@ -70,7 +70,9 @@ def minimise(problem, state, lam, limits, inner):
         worst = np.maximum(*loop.violations(
             solutions, state.correlation.values[None], solutions.member
         ))
-        if worst[0] <= limits.tol:
+        if part.status[0] in loop.NO_SOLUTION:
+            status = part.status[0]
+        elif worst[0] <= limits.tol:
             alone = problem.penalty.kind == LASSO.kind
             status = Status.ITSELF if alone else Status.CONVERGED
         elif part.status[0] is Status.MAX_EPOCHS or part.violation > 0.5 * limits.tol:

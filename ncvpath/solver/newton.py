@@ -22,18 +22,19 @@ from .gram import GramCache
 from .hessian import Reference
 from .restricted import MAX_MULTIPLE, NO_RISE, Run
 
-# A step that leaves more of the violation calls for a new reference.
-ENOUGH = 0.25
 # The model is solved to this share of the violation it starts from.
 SHARE = 0.1
-# Steps without halving the violation before it is given up.
-MAX_IDLE = 30
 # Steps in a row at which the model is saturated, before it is.
 IN_A_ROW = 5
 
 
 class Newton:
     """The minimum of a fixed objective on a working set."""
+
+    # A step that leaves more of the violation calls for a new reference.
+    enough = 0.25
+    # Steps without halving the violation before it is given up.
+    max_idle = 30
 
     def __init__(self, on):
         self.on, self.problem, self.state = on, on.problem, on.state
@@ -46,6 +47,11 @@ class Newton:
         self.state.gram = GramCache(Reference(self.problem, self.on.point.eta))
         self.multiple, self.fresh, self.descent = 1.0, True, None
 
+    def multiply(self):
+        """A larger multiple of the Hessian, which has no factor yet."""
+        self.multiple *= 2.0
+        self.state.gram.cholesky.size[0], self.descent = 0, None
+
     def solve(self, units, target, max_epochs):
         """Move the point to the solution at one lambda.
 
@@ -53,7 +59,7 @@ class Newton:
         or will be none below.
         """
         worst, height = self.on.measure(self.on.point, units)
-        run, saturated = Run(max_epochs, worst, MAX_IDLE), 0
+        run, saturated = Run(max_epochs, worst, self.max_idle), 0
         while run.goes_on and worst > target and self.multiple <= MAX_MULTIPLE:
             share = max(SHARE * worst, 0.3 * target)
             worst, height = self.step(units, share, worst, height, run)
@@ -65,19 +71,19 @@ class Newton:
 
     def step(self, units, share, worst, height, run):
         """Try one step; returns violation and objective where it leads."""
-        new, epochs = self.minimiser(units, share, run.max_epochs - run.epochs)
+        beta, epochs = self.minimiser(units, share, run.max_epochs - run.epochs)
         run.epochs, run.steps = run.epochs + epochs, run.steps + 1
+        new = self.at(beta)
         found, ahead = self.on.measure(new, units)
         falls = ahead <= height + NO_RISE * (abs(height) + abs(new.loss))
         if not (falls and np.isfinite(ahead)):
-            if not self.fresh:
-                self.refresh()
+            if self.fresh:
+                self.multiply()
             else:
-                self.multiple *= 2.0
-                self.state.gram.cholesky.size[0], self.descent = 0, None
+                self.refresh()
             return worst, height
         self.on.point, self.fresh = new, False
-        if found > ENOUGH * worst:
+        if found > self.enough * worst:
             self.refresh()
         run.note(found)
         return found, ahead
@@ -95,13 +101,22 @@ class Newton:
             record, units, point.beta, point.q - shift * point.pull,
             Sweeps(target, max_epochs, max_epochs, WORK), self.multiple,
         )
-        beta = results[0, 3:]
+        return results[0, 3:], int(results[0, 0])
+
+    def at(self, beta):
+        """The point of new coefficients; the intercept gives way as in the model."""
+        on, point = self.on, self.on.point
         moved = np.flatnonzero(beta != point.beta)
-        change = beta[moved] - point.beta[moved]
-        up = 0.0
-        if reference.projects:
-            up = point.pull / (reference.total * self.multiple) - shift[moved] @ change
+        change, up = beta[moved] - point.beta[moved], 0.0
+        if self.problem.likelihood.intercept:
+            total, mean = self.moments(moved)
+            up = point.pull / (total * self.multiple) - mean @ change
         eta = point.eta + up
         if moved.size:
-            eta += self.problem.design.combine(features[moved], change[None])[0]
-        return on.at(beta, point.intercept + up, eta), int(results[0, 0])
+            eta += self.problem.design.combine(on.features[moved], change[None])[0]
+        return on.at(beta, point.intercept + up, eta)
+
+    def moments(self, own):
+        """The sum of the model's weights, and the means of some columns under them."""
+        reference = self.state.gram.design
+        return reference.total, reference.mean(self.on.features[own])

@@ -8,7 +8,7 @@ import numpy as np
 from ..kernels.records import Features, Penalty
 from ..matrices.design import Design
 from ..matrices.least_squares import EPS, least_squares, off_center
-from ..penalties import BY_KIND, MAX_GROWTH, by_name, shaped
+from ..penalties import BY_KIND, MAX_GROWTH, by_name, knows_units, shaped
 from .certificates import Correlations
 from .gram import GramCache
 from .newton import Newton
@@ -81,9 +81,8 @@ class Problem:
 
     @property
     def rescales(self):
-        """Whether units matter: not for the lasso alone, without a ridge."""
-        lasso = self.penalty.kind == by_name("lasso").kind
-        return self.rescale and not (lasso and self.alpha == 1)
+        """Whether the units of the penalty depend on the solution."""
+        return self.rescale and knows_units(self.penalty.kind, self.alpha)
 
     @property
     def ridge_factor(self):

@@ -54,10 +54,14 @@ class Restricted:
 
     def __init__(self, problem, state, features):
         self.problem, self.state, self.features = problem, state, features
-        beta, support = state.beta[features], np.flatnonzero(state.beta)
-        eta = problem.design.combine(support, state.beta[support][None])[0]
         self.use(np.ones(features.size))
-        self.point = self.at(beta, state.intercept, eta + state.intercept)
+        self.stand(state.beta[features], state.intercept)
+
+    def stand(self, beta, intercept):
+        """Be at these coefficients, without the rounding of steps that led there."""
+        used = np.flatnonzero(beta)
+        eta = self.problem.design.combine(self.features[used], beta[used][None])[0]
+        self.point = self.at(beta, intercept, eta + intercept)
 
     def at(self, beta, intercept, eta):
         """The point of a linear predictor."""

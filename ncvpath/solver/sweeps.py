@@ -1,8 +1,10 @@
-"""Sweeps of coordinate descent on a loss that is not quadratic: ncvreg's iteration.
+"""Sweeps of coordinate descent on a loss that is not quadratic, as if its rows were not
+coupled: weighted least squares without products of columns.
 
-Each is one sweep over the quadratic model where the last one led, with weights and the
-penalty's units measured anew. Its steps are made shorter until the objective for these
-units falls.
+For adaptive rescaling they are ncvreg's iteration: each is one sweep over the quadratic
+model where the last one led, with weights and the penalty's units measured anew. Its
+steps are made shorter until the objective for these units falls. Where the objective is
+fixed they minimise the model of a Newton step, which has new weights each time.
 """
 
 from typing import NamedTuple
@@ -11,12 +13,17 @@ import numpy as np
 
 from .. import kernels
 from ..kernels.records import Coordinates, ResidualSweeps
+from .newton import Newton
 from .restricted import MAX_MULTIPLE, NO_RISE
 
 ONE_SWEEP = ResidualSweeps(0.0, 1, True)
 # The share of the mean curvature that a row has at least: one that is far on the wrong
-# side has a large residual and next to no curvature. Below FLAT it has no say.
-FLOOR, FLAT = 0.01, 1e-100
+# side has a large residual and next to no curvature. Where sweeps go on to the model's
+# minimum, it is to be the loss's own but for rows that would be lost. Below FLAT a row
+# has no say.
+FLOOR, LEAST_FLOOR, FLAT = 0.01, 1e-10, 1e-100
+# The share of its curvature that is left to a column that is nearly constant.
+LEAST_BEND = 1e-8
 # No v_j falls below this share of the largest: nothing is left of the curvature there.
 SMALLEST = 1e-12
 
@@ -47,6 +54,41 @@ def roots(v):
     return np.sqrt(np.maximum(v, SMALLEST * v.max(initial=SMALLEST)))
 
 
+class Weighted:
+    """Least squares on some features, with weights that come each time."""
+
+    def __init__(self, problem, features):
+        self.problem, self.design, self.features = problem, problem.design, features
+        # Kernels ask for those of all features; each call has its own for its own.
+        # Sparse columns have to be centred in the metric of the weights, unless they
+        # are not centred at all; to coupled rows a constant is nothing.
+        self.is_centred = problem.likelihood.intercept or problem.likelihood.is_coupled
+        self.center, self.scale = self.design.center.copy(), self.design.scale.copy()
+        self.order = np.arange(features.size)
+
+    def raised(self, h, floor):
+        """The curvature by row, with a least share of its mean."""
+        return np.maximum(h, floor * (self.design.weights @ h))
+
+    def descend(self, weights, mean, unit, coordinates, l2, residual, sweeps):
+        """Sweep the columns x_j / unit_j; changes coefficients and residual, returns
+        the number of sweeps."""
+        design, own = self.design, self.features
+        if self.is_centred:
+            self.center[own] = design.center[own] + design.scale[own] * mean
+        self.scale[own] = design.scale[own] * unit
+        return design.matrix.descend(
+            own, self.center, self.scale, weights, self.problem.penalty, coordinates,
+            l2, residual, sweeps,
+        )
+
+
+def relative(residual, curvature):
+    """A residual in units of the curvature: what a step in eta would remove."""
+    out = np.zeros_like(residual)
+    return np.divide(residual, curvature, out=out, where=curvature > FLAT)
+
+
 class Sweeper:
     """Some features at one lambda, to be swept a few times."""
 
@@ -55,9 +97,7 @@ class Sweeper:
         self.multiple = multiple  # of the curvature, against steps that are too long
         self.l1 = units[0, 0] * problem.penalty_factor[features]
         self.l2 = units[0, 1] * problem.ridge_factor[features]
-        # Kernels ask for those of all features; each sweep has its own for its own.
-        self.center, self.scale = self.design.center.copy(), self.design.scale.copy()
-        self.order = np.arange(features.size)
+        self.weighted = Weighted(problem, features)
 
     def sweep(self, place, share):
         """One sweep, with units a share of the way from where they were to what they
@@ -82,7 +122,7 @@ class Sweeper:
         """The quadratic model at eta."""
         likelihood, design, row = self.problem.likelihood, self.design, place.eta[None]
         h, residual = likelihood.curvature(row)[0], likelihood.residual(row)[0]
-        raised = np.maximum(h, FLOOR * (design.weights @ h))
+        raised = self.weighted.raised(h, FLOOR)
         weights, up = design.weights * raised, 0.0
         first, curvature = design.moments(weights, self.features)
         v, total = curvature, weights.sum()
@@ -90,31 +130,20 @@ class Sweeper:
             v = design.moments(design.weights * h, self.features)[1]
         if likelihood.intercept:
             up = design.weights @ residual / total
-        working = np.zeros_like(h)
-        np.divide(residual, raised, out=working, where=raised > FLAT)
         unit = place.unit ** (1 - share) * roots(v) ** share
+        working = relative(residual, raised)
         return Model(weights, working, up, first / total, curvature, unit)
 
     def descend(self, place, model):
-        """One sweep over the columns x_j / unit_j; returns unit_j beta_j and what it
-        leaves of the working residual.
-
-        Sparse columns have to be centred in the metric of the weights, unless they are
-        not centred at all; to coupled rows a constant is nothing.
-        """
-        design, likelihood, own = self.design, self.problem.likelihood, self.features
-        if likelihood.intercept or likelihood.is_coupled:
-            self.center[own] = design.center[own] + design.scale[own] * model.mean
-        self.scale[own] = design.scale[own] * model.unit
+        """One sweep; returns unit_j beta_j, and what it leaves of the residual."""
         bend = self.multiple * model.curvature / model.unit**2 + self.l2
+        order, left = self.weighted.order, model.working - model.up
         r = Coordinates(
-            self.order, self.order, self.l1 / model.unit, bend, model.unit * place.beta,
+            order, order, self.l1 / model.unit, bend, model.unit * place.beta,
             np.empty(0),
         )
-        left = model.working - model.up
-        design.matrix.descend(
-            own, self.center, self.scale, model.weights, self.problem.penalty, r,
-            self.l2, left, ONE_SWEEP,
+        self.weighted.descend(
+            model.weights, model.mean, model.unit, r, self.l2, left, ONE_SWEEP
         )
         return r.beta, left
 
@@ -127,3 +156,59 @@ class Sweeper:
         more += 0.5 * self.l2 @ (beta**2 - before**2)
         slack = NO_RISE * (abs(place.loss) + height + 0.5 * self.l2 @ before**2)
         return rise + more <= slack  # not if it is not a number
+
+
+class WeightedSweeps(Newton):
+    """Newton's steps without products of columns: new weights cost as much as a sweep.
+
+    The first term of a partial likelihood's Hessian is a majorant, whose steps may
+    gain little.
+    """
+
+    enough, max_idle = 0.0, 500
+
+    def __init__(self, on):
+        self.on, self.problem = on, on.problem
+        self.weighted = Weighted(on.problem, on.features)
+        self.refresh()
+
+    def refresh(self):
+        """Weights anew, where we are."""
+        h = self.problem.likelihood.curvature(self.on.point.eta[None])[0]
+        self.curvature = self.weighted.raised(h, LEAST_FLOOR)
+        self.weights = self.problem.design.weights * self.curvature
+        self.total = self.weights.sum()
+        first, self.v = self.problem.design.moments(self.weights, self.on.features)
+        self.mean, self.multiple, self.fresh = first / self.total, 1.0, True
+
+    def multiply(self):
+        """Larger weights."""
+        self.multiple *= 2.0
+
+    def moments(self, own):
+        """As those of Newton's."""
+        return self.total, self.mean[own]
+
+    @property
+    def bend(self):
+        """The curvature along each column, centred as it is swept."""
+        if not self.weighted.is_centred:
+            return self.v
+        return np.maximum(self.v - self.total * self.mean**2, LEAST_BEND * self.v)
+
+    def minimiser(self, units, target, max_epochs):
+        """The minimiser of the model, and the sweeps it took."""
+        on, order = self.on, self.weighted.order
+        residual = relative(on.point.residual, self.curvature)
+        if self.problem.likelihood.intercept:
+            residual -= on.point.pull / self.total  # what the intercept takes
+        l1, l2 = units.T * [on.record.penalty_factor, on.record.ridge_factor]
+        r = Coordinates(
+            order, order, l1, self.multiple * self.bend + l2, on.point.beta.copy(),
+            np.empty(0),
+        )
+        epochs = self.weighted.descend(
+            self.multiple * self.weights, self.mean, on.unit, r, l2,
+            residual / self.multiple, ResidualSweeps(target, max_epochs, True),
+        )
+        return r.beta, epochs

@@ -105,12 +105,6 @@ def test_one_reference_serves_many_lambdas(monkeypatch):
     assert path.converged.all() and len(made) < path.lambdas.size / 2
 
 
-def test_a_solver_without_a_way_for_families_is_refused_with_the_list():
-    X, y, _ = drawn()
-    with pytest.raises(ValueError, match="solver must be one of cd with family='bin"):
-        ncvpath(X, y, family="binomial", solver="gist")
-
-
 @pytest.mark.parametrize("penalty", ["MCP", "SCAD", "lasso"])
 def test_no_saturated_model_is_returned_however_it_was_found(penalty):
     rng = np.random.default_rng(0)

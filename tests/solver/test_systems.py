@@ -1,7 +1,5 @@
 """The paper's systems and their relatives: one answer, several ways to it."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from conftest import draw
@@ -251,8 +249,7 @@ def test_gist_starts_from_nothing():
     none = np.empty(0)
     no_features = none.astype(int)
     r = Coordinates(no_features, no_features, none, none, none, none)
-    problem = SimpleNamespace(design=None, penalty=Penalty(0, 0.0))
-    assert gist.minimise(problem, None, no_features, r, none, 1e-9, 10) == 0
+    assert gist.minimise(None, Penalty(0, 0.0), r, none, 1e-9, 10) == 0
 
 
 # ---- majorization-minimization -----------------------------------------------------
