@@ -27,14 +27,33 @@ TIES = ("breslow", "efron")
 def check_family(family):
     """The family of that name, or the user's own."""
     if isinstance(family, Family):
+        _check_methods(family)
         return family
     known = FAMILIES.get(family.lower()) if isinstance(family, str) else None
     if known is None:
+        is_class = isinstance(family, type) and issubclass(family, Family)
+        advice = " (a class: make an object of it)" if is_class else ""
         raise ValueError(
-            f"family must be one of {', '.join(FAMILIES)}, or an object of a class "
-            f"derived from ncvpath.Family; got family={brief(family)}"
+            f"family must be one of {', '.join(FAMILIES)} (families() says for which y)"
+            ", or an object of a class derived from ncvpath.Family; got "
+            f"family={brief(family)}{advice}"
         )
     return known
+
+
+def _check_methods(family):
+    """A family whose loss is a sum over rows has the four functions of one."""
+    if type(family).bind is not Family.bind:
+        return
+    missing = [
+        name for name in ("loss", "residual", "curvature", "mean")
+        if getattr(getattr(family, name), "__func__", None) is getattr(Family, name)
+    ]
+    if missing:
+        raise ValueError(
+            "family must define loss, residual, curvature and mean; "
+            f"{type(family).__name__} has no {', '.join(missing)}"
+        )
 
 
 def check_response(family, y, offset, strata, ties, n, weights=None):

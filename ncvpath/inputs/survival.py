@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from ..runtime.messages import described
+from ..runtime.messages import brief, described
 from .checks import real_array
-from .frames import chosen_columns, column_names
+from .frames import chosen_columns, column_names, is_frame
 
 FORMS = (
-    "n x 2 (time, status), n x 3 (start, stop, status) or a structured array with a "
-    "bool and a float field"
+    "n x 2 (time, status), n x 3 (start, stop, status) or a structured array (a bool "
+    "and a float field)"
 )
+STATUS = "y must have a status of 1 (event) or 0 (censored), after its times; got"
 NAMED = (("start", "stop", "status"), ("time", "status"))
 
 
@@ -48,12 +49,7 @@ def survival_times(y, n):
         _check_time(name, values)
     if len(times) == 2:
         _check_order(*times)
-    wrong = np.flatnonzero(~np.isin(status, (0, 1)))
-    if wrong.size:
-        raise ValueError(
-            "y must have a status of 1 (event) or 0 (censored), after its times; got "
-            f"{status[wrong[0]]:g} at row {wrong[0]}"
-        )
+    _check_status(status)
     return (None, *times, status)[-3:]
 
 
@@ -65,6 +61,7 @@ def _columns(y):
     positions = _named_columns(y)
     if positions is not None:
         y = chosen_columns(y, positions)
+    _refuse_words(y)
     values = real_array("y", y, FORMS)
     if values.ndim != 2 or values.shape[1] not in (2, 3):
         hint = ""
@@ -98,6 +95,28 @@ def _named_columns(y):
         if all(names.count(name) == 1 for name in wanted):
             return [names.index(name) for name in wanted]
     return None
+
+
+def _refuse_words(y):
+    """Which word is the event, only the user knows."""
+    if not is_frame(y) or not y.shape[1]:
+        return
+    status = y.iloc[:, -1]
+    words = [value for value in status.tolist() if isinstance(value, str)]
+    if words:
+        raise ValueError(
+            f"{STATUS} {brief(words[0])} in column {brief(status.name)} (compare it "
+            "with the word for an event)"
+        )
+
+
+def _check_status(status):
+    """One or zero, of which R also has two and one."""
+    wrong = np.flatnonzero(~np.isin(status, (0, 1)))
+    if wrong.size:
+        coded = np.isin(status, (1, 2)).all()
+        advice = " (if 2 is the event, subtract 1)" if coded else ""
+        raise ValueError(f"{STATUS} {status[wrong[0]]:g} at row {wrong[0]}{advice}")
 
 
 def _check_time(name, values):

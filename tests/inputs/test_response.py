@@ -35,6 +35,8 @@ def says(words, *arguments, **keywords):
 def test_a_family_goes_by_name_or_is_ones_own():
     class Own(Family):
         name = "own"
+        loss = residual = curvature = lambda self, y, eta: eta
+        mean = lambda self, eta: eta
 
     own = Own()
     assert check_family(own) is own
@@ -42,8 +44,23 @@ def test_a_family_goes_by_name_or_is_ones_own():
     for wrong in ("gamma", None, 3, Own):
         with pytest.raises(ValueError, match="must be one of gaussian, bin.*got"):
             check_family(wrong)
+    with pytest.raises(ValueError, match="make an object of it"):
+        check_family(Own)
     read_own = check_response(own, [1, 2, 2], None, None, "breslow", 3)
     np.testing.assert_array_equal(read_own.y, [1, 2, 2])  # and no word of classes
+
+
+def test_a_family_without_its_functions_is_refused_at_the_door():
+    class Half(Family):
+        loss = mean = lambda self, *arguments: 0.0
+
+    with pytest.raises(ValueError, match="Half has no residual, curvature$"):
+        check_family(Half())
+
+    class Bound(Half):
+        bind = lambda self, response, weights, intercept: None
+
+    assert isinstance(check_family(Bound()), Bound)  # a likelihood needs none of them
 
 
 # ---- numbers -----------------------------------------------------------------------
@@ -304,6 +321,7 @@ def cell(row, column, value):
 
 @table({
     "status 2": (cell(1, 2, 2), ["status of 1", "or 0", "2 at row 1"]),
+    "R's status": (np.c_[TIMES, np.add(STATUS, 1)], ["2 at row", "subtract 1"]),
     "no status": (cell(1, 2, np.nan), ["status of 1", "nan at row 1"]),
     "status first": (np.c_[STATUS, TIMES], ["status of 1", "after its times"]),
     "a negative time": (cell(3, 1, -1), ["finite times >= 0", "stop -1 at row 3"]),
@@ -315,7 +333,10 @@ def cell(row, column, value):
     "four columns": (np.ones((4, 4)), ["(time, status)", "(4, 4)"]),
     "a pair": ((TIMES, STATUS), ["shape (2, 4)", "column_stack"]),
     "too short": ([[1, 1], [2, 0]], ["one row per row of X", "2 for 4"]),
-    "text": (pd.DataFrame({"time": TIMES, "status": list("abcd")}), ["'status'"]),
+    "text": (
+        pd.DataFrame({"status": ["alive", "dead"] * 2, "time": TIMES}),
+        ["status of 1", "'alive' in column 'status'", "compare it with the word"],
+    ),
     "floats only": (
         np.array([(1.0, 1.0)] * 4, [("t", "f8"), ("d", "f8")]), ["structured array"]
     ),
