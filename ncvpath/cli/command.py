@@ -199,14 +199,15 @@ def fit_command(arguments):
 def check_outcome(parser, options):
     """Survival has two columns of its own, and any other response has one."""
     own, others = ("response",), ("time", "status", "strata", "ties")
+    advice = "; survival times need --family cox"
     if FAMILIES[options.family].form == "survival":
-        own, others = ("time", "status"), ("response",)
+        own, others, advice = ("time", "status"), ("response",), ""
     outcome = " and ".join(f"--{name}" for name in own)
     for name in others:
         if getattr(options, name) is not None:
             parser.error(
                 f"--{name} is not for --family {options.family}, whose outcome is "
-                f"{outcome}"
+                f"{outcome}{advice}"
             )
     if any(getattr(options, name) is None for name in own):
         parser.error(f"{outcome} must be given with --family {options.family}")

@@ -194,9 +194,11 @@ def make_study(table, roles, encode=False, omit_missing=False, classes=False):
     for role in NUMBERS[1:] if classes else NUMBERS:
         name = getattr(roles, role)
         if name is not None and not is_numeric(table[name]):
+            two = role == "response" and table[name].astype(str).nunique() == 2
+            advice = "; two classes need --family binomial" if two else ""
             raise ValueError(
                 f"--{role} must be a column of numbers; {name!r} has "
-                f"{example(table[name])}"
+                f"{example(table[name])}{advice}"
             )
     y = table[roles.outcome]
     if roles.time is not None:

@@ -74,7 +74,7 @@ class Run:
             f"response {self.roles.outcome}"
         )
         if self.path.family != "gaussian":
-            words += f", {MODELS[self.path.family]} regression"
+            words += f", {MODELS[self.path.family]} regression{event(self)}"
         if self.study.omitted:
             left_out = counted(self.study.omitted, "row")
             words += f"; {left_out} with missing values left out"
@@ -313,13 +313,27 @@ def facts(run):
     return f"<table><tbody>{cells}</tbody></table>"
 
 
+def event(run):
+    """What is explained of two classes or of survival times, in words."""
+    if run.path.family == "cox":
+        return f" with {counted(events(run), 'event')}"
+    if run.path.classes is not None:
+        return f" of {run.roles.outcome}={run.path.classes[1]}"
+    return ""
+
+
+def events(run):
+    """How many events there are among survival times."""
+    return int(run.study.y["status"].sum())
+
+
 def outcome(run):
     """The response in a few figures."""
     y, path = run.study.y, run.path
     if path.family == "cox":
-        events = counted(int(y["status"].sum()), "event")
         low, high = y["time"].min(), y["time"].max()
-        return f"{events} ({run.roles.status}), times {low:g} to {high:g}"
+        found = counted(events(run), "event")
+        return f"{found} ({run.roles.status}), times {low:g} to {high:g}"
     if path.classes is not None:
         return " and ".join(f"{(y == name).sum()} rows {name}" for name in path.classes)
     return f"mean {y.mean():.4g}, standard deviation {y.std():.4g}"

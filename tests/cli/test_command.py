@@ -235,6 +235,9 @@ def test_a_response_that_is_neither_numbers_nor_text_is_named_by_type(capsys):
     dated.to_parquet("dated.parquet")
     said = refused(capsys, ["dated.parquet", "--response", "day"])
     assert "must be a column of numbers; 'day' has type datetime64" in said
+    DATA.assign(pair=[[1, 2]] * len(DATA)).to_parquet("lists.parquet")
+    said = refused(capsys, ["lists.parquet", "--response", "pair"])
+    assert "must be a column of numbers; 'pair' has" in said
 
 
 def test_missing_rows_are_left_out_on_request():

@@ -60,7 +60,7 @@ def test_words_are_classes(capsys):
     page = report()
     assert "302 rows no and 160 rows yes" in page
     assert "Deviance per observation of predictions" in page
-    assert "<td>binomial</td>" in page and "logistic regression" in page
+    assert "<td>binomial</td>" in page and "logistic regression of sick=yes" in page
     np.testing.assert_allclose(run_code().coef(), stored(), rtol=1e-10)
     assert "cross-validated binomial MCP path" in capsys.readouterr().out
 
@@ -90,7 +90,8 @@ def test_survival_with_strata():
     page = report()
     assert "128 events (status), times 1 to 999" in page
     assert "<td>efron</td>" in page and "<td>centre</td>" in page
-    assert "Partial deviance per event" in page and "Cox regression" in page
+    assert "Partial deviance per event" in page
+    assert "Cox regression with 128 events" in page
     np.testing.assert_allclose(run_code().coef(), stored(), rtol=1e-8)
 
 
@@ -104,7 +105,7 @@ REFUSED = {
     ),
     "times without cox": (
         ["trial.csv", "--time", "time", "--status", "status"],
-        "--time is not for --family gaussian, whose outcome is --response",
+        "whose outcome is --response; survival times need --family cox",
     ),
     "strata without cox": (
         ["heart.csv", "--response", "age", "--strata", "sick"],
@@ -112,8 +113,10 @@ REFUSED = {
     ),
     "an unknown family": (["heart.csv", "--response", "age", "--family", "cauchy"],
                           "invalid choice: 'cauchy'"),
-    "words as numbers": (["heart.csv", "--response", "sick"],
-                         "--response must be a column of numbers; 'sick' has 'yes'"),
+    "words as numbers": (
+        ["heart.csv", "--response", "sick"],
+        "'sick' has 'yes' in row 1; two classes need --family binomial",
+    ),
     "words as an offset": (
         ["heart.csv", "--response", "visits", "--family", "poisson",
          "--offset", "sick"],
