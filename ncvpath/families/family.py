@@ -12,6 +12,9 @@ from .likelihood import Likelihood, decreasing_root
 class Family:
     """A loss that is a sum over observations.
 
+    A family of one's own defines loss, residual, curvature and mean, and should define
+    saturated, from which deviances are counted; the others have defaults.
+
     In all methods y (n,) is the clean response and eta (n,) or (K, n) the linear
     predictor, one per row. They must stand any finite eta without a warning; infinity
     is an answer.
@@ -30,6 +33,7 @@ class Family:
     is_quadratic : bool
         Whether the loss is its own quadratic model, everywhere.
     predict_types : tuple of str
+        What `predict(type=)` may be.
     joint_measures : tuple of str
         Measures of cross-validation that judge observations together, beside
         `measures`.
