@@ -326,12 +326,12 @@ MUTANTS = (
     ),
     Mutant(
         "rounding of large coefficients", "solver/rounding.py",
-        "terms = self.spread + size @ self.length[features]", "terms = self.spread",
+        "+ np.abs(beta) @ self.per_size[features]", "",
         "tests/solver/test_rounding.py",
     ),
     Mutant(
-        "rounding of centres", "solver/rounding.py", "return self.unit * terms + left",
-        "return self.unit * terms", "tests/solver/test_rounding.py",
+        "rounding of centres", "solver/rounding.py", "unit * design.length + left",
+        "unit * design.length", "tests/solver/test_rounding.py",
     ),
     Mutant(
         "weights that sum to one", "inputs/data.py", "return weights / weights.sum()",

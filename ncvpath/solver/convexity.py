@@ -5,8 +5,9 @@ import numpy as np
 from ..penalties import BY_KIND
 from .hessian import Reference
 
-# Lambdas whose features are in a Hessian that is computed.
-AHEAD = 10
+# Lambdas that are looked at together to begin with; and those whose features are in a
+# Hessian that is computed.
+TOGETHER, AHEAD = 8, 10
 
 
 def convex_min(problem, gram, path):
@@ -21,32 +22,38 @@ def convex_min(problem, gram, path):
     concavity = BY_KIND[problem.penalty.kind].concavity
     if concavity is None:
         return None
-    passed = np.zeros(problem.design.p, dtype=bool)
-    lambdas, fixed = path.lambdas, _is_fixed(problem)
-    places = np.arange(lambdas.size - 1)
-    if fixed:  # otherwise the matrix is part of the one before
-        places = places[path.changed[1:] | (places == 0)]
-    hessians = _LeastSquares(gram)
-    if not problem.likelihood.is_quadratic:
-        hessians = _Curved(problem, path)
-    for i in places.tolist():
-        active = np.union1d(path.support(i), path.support(i + 1))
-        if fixed and passed[active].all():
-            continue  # part of a matrix that has passed
-        l1, l2 = problem.levels(lambdas[i + 1], active)
-        unit = hessians.unit(i + 1, active)
-        k = concavity(l1 / unit, problem.penalty.shape)
-        k = np.where(problem.penalty_factor[active] > 0, k, 0.0)
-        if active.size > problem.design.n_counted and (k > l2).all():
-            return i  # H is singular, so its null space sees only the concavity
-        if not any(
-            _is_semidefinite(hessian / np.outer(unit, unit) + np.diag(l2 - k))
-            for hessian in hessians.below(i + 1, active)
-        ):
-            return i
-        passed[:] = False
-        passed[active] = True
+    least_squares = problem.likelihood.is_quadratic
+    hessians = _LeastSquares(gram) if least_squares else _Curved(problem, path)
+    # A part of a semidefinite matrix is semidefinite: where all solutions share one
+    # Hessian, many lambdas are looked at together, until some are not convex.
+    first, widest = 0, path.lambdas.size if least_squares else 1
+    width = min(TOGETHER, widest)
+    while first < path.lambdas.size - 1:
+        last = min(first + width, path.lambdas.size - 1)
+        if _are_convex(problem, hessians, path, first, last, concavity):
+            first, width = last, min(2 * width, widest)
+        elif width == 1:
+            return first
+        else:
+            width = widest = (last - first + 1) // 2
     return None
+
+
+def _are_convex(problem, hessians, path, first, last, concavity):
+    """Whether the lambdas from one to before another are in the convex part."""
+    active = path.in_use(first, last + 1)
+    own = [problem.levels(path.lambdas[k], active) for k in (first + 1, last)]
+    unit = hessians.unit(last, active)
+    l1, l2 = own[0][0], own[1][1]  # concavity and ridge fall with lambda
+    k = concavity(l1 / unit, problem.penalty.shape)
+    k = np.where(problem.penalty_factor[active] > 0, k, 0.0)
+    if active.size > problem.design.n_counted and (k > l2).all():
+        return False  # H is singular, so its null space sees only the concavity
+    single = last == first + 1  # others that fail are looked at again
+    return any(
+        _is_semidefinite(hessian / np.outer(unit, unit) + np.diag(l2 - k), single)
+        for hessian in hessians.below(last, active)
+    )
 
 
 class _LeastSquares:
@@ -90,26 +97,20 @@ class _Curved:
                 place, rows = np.searchsorted(features, active), there.weights > 0
                 share = (self.here.weights[rows] / there.weights[rows]).min(initial=1.0)
                 yield share * matrix[np.ix_(place, place)]
-        ahead = range(k, min(k + AHEAD, self.path.lambdas.size))
-        features = np.unique(np.concatenate([active, *map(self.path.support, ahead)]))
+        ahead = self.path.in_use(k, min(k + AHEAD, self.path.lambdas.size))
+        features = np.union1d(active, ahead)
         place = np.searchsorted(features, active)
         matrix = self.here.gram_by_rows(features, features)
         self.known = self.here, features, matrix
         yield matrix[np.ix_(place, place)]
 
 
-def _is_fixed(problem):
-    """Whether concavity and ridge are the same at every lambda: then a principal
-    submatrix of a semidefinite matrix needs no look."""
-    bound, shape = BY_KIND[problem.penalty.kind].concavity, problem.penalty.shape
-    same = problem.likelihood.is_quadratic and problem.alpha == 1
-    return same and bound(1.0, shape) == bound(2.0, shape)
-
-
-def _is_semidefinite(matrix):
+def _is_semidefinite(matrix, up_to_rounding):
     try:
         np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
+        if not up_to_rounding:
+            return False
         # Redundant unpenalised columns have eigenvalue 0, known up to rounding.
         noise = 8 * np.finfo(float).eps * matrix.shape[0] * np.abs(matrix).max()
         return np.linalg.eigvalsh(matrix)[0] >= -noise

@@ -18,7 +18,6 @@ class Path:
     values: np.ndarray
     intercept: np.ndarray  # L, beyond what was taken away from y
     ends: np.ndarray  # L + 1: where each lambda's begin, and the last end
-    changed: np.ndarray  # bool: whether the support may differ from that before
     loss: np.ndarray
     objective: np.ndarray
     violation: np.ndarray  # relative to the null gradient
@@ -35,6 +34,10 @@ class Path:
     def support(self, k):
         """Features in use at one lambda."""
         return self.features[self.ends[k] : self.ends[k + 1]]
+
+    def in_use(self, first, last):
+        """Features in use at any lambda from one to before another."""
+        return np.unique(self.features[self.ends[first] : self.ends[last]])
 
 
 def follow(problem, state, lambdas, warm_up_lambdas, settings, tick):
@@ -92,7 +95,6 @@ def joined(problem, parts, stopped):
     """All blocks as one path."""
     solutions = [part.solutions for part in parts]
     inside = [each.beta != 0 for each in solutions]
-    changed = [np.append(True, (mask[1:] != mask[:-1]).any(axis=1)) for mask in inside]
     used = [each.features[mask.nonzero()[1]] for each, mask in zip(solutions, inside)]
     work = {name: np.concatenate([part.work[name] for part in parts]) for name in WORK}
     counts = set(WORK) - {"step", "seconds"}
@@ -102,7 +104,6 @@ def joined(problem, parts, stopped):
         np.concatenate([each.beta[mask] for each, mask in zip(solutions, inside)]),
         np.concatenate([each.intercept for each in solutions]),
         np.append(0, np.cumsum(np.concatenate([mask.sum(axis=1) for mask in inside]))),
-        np.concatenate(changed),
         np.concatenate([each.loss for each in solutions]),
         np.concatenate([each.objective for each in solutions]),
         np.concatenate([part.violation for part in parts]) / problem.g0,

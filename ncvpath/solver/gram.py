@@ -20,8 +20,9 @@ SMALLER = (
     "dfmax or a larger lambda_min_ratio keep models smaller, and solver='bcd' with "
     "convex=False does without products of columns"
 )
-# Rows and columns to begin with; not a power of two, for the sake of caches.
-INITIAL_SIZE = 904
+# Rows and columns to begin with: pages are paid for when they are first written to, so
+# that short rows are cheap; not a power of two, for the sake of caches.
+INITIAL_SIZE = 252
 
 
 def empty_cholesky(size):

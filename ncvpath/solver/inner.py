@@ -147,7 +147,7 @@ def single(problem, features, lambdas, beta, epochs):
 # each sweep touches every column, small sets are what it is all about, and loose rounds
 # save a third of the columns touched on the paper's problems.
 INNER = {
-    "cd": Way(by_gram, Newton, Rescaling, 32, 5, 0, 100, share=0.01, decay=0.01),
+    "cd": Way(by_gram, Newton, Rescaling, 128, 5, 0, 100, share=0.01, decay=0.01),
     "bcd": Way(by_residual, WeightedSweeps, None, 1, 1, 100, 100, share=0.5, decay=0.8),
     "gist": Way(
         by_proximal_gradient, gist.Gist, None, 1, 1, 100, 100, share=0.5, decay=0.8

@@ -38,6 +38,8 @@ SAME_OBJECTIVE = 1e-9
 PATIENCE = 3
 # Correlations of a block: lambdas times features, at most.
 BLOCK_NUMBERS = 1 << 23
+# By how many lambdas a block may be longer than the one before.
+LONGER = 2
 # Where the problem on the working set has no solution, whatever its violation.
 NO_SOLUTION = (Status.SATURATED,)
 # A lambda this close to lambda_max is lambda_max, rounded differently.
@@ -149,7 +151,7 @@ def rounds(problem, state, lambdas, limits):
             attempt = begin(problem, state, lambdas[done], limits)
             ahead = lambdas[done:][:longest]
             block = choose_block(problem, state, ahead, limits, way.strong_per_added)
-            longest = min(block.lambdas.size + 1, most)
+            longest = min(block.lambdas.size + LONGER, most)
         # 2. Solve them on it, one after the other.
         # 3. Check all features at the residuals of all of them.
         ahead = lambdas[done + block.lambdas.size :][:longest]

@@ -22,19 +22,14 @@ class Rounding:
     """The constants of one design; made once for a fit."""
 
     spread: float  # root mean square of the response
-    length: np.ndarray  # p, |x_j|
-    off_center: np.ndarray  # p, the constant that a centre's rounding leaves in x_j
-    max_length: float
-    max_off_center: float
+    max_length: float  # of |x_j|
     unit: float  # of a violation, per term subtracted
+    per_size: np.ndarray  # p, of a violation, per unit of |beta_j|
 
     def in_violations(self, features, beta):
         """What rounding does to a violation, for each row of beta."""
-        size = np.abs(beta)
         with np.errstate(over="ignore", invalid="ignore"):  # runaway coefficients
-            terms = self.spread + size @ self.length[features]
-            left = size @ self.off_center[features] * self.max_off_center
-            return self.unit * terms + left
+            return self.unit * self.spread + np.abs(beta) @ self.per_size[features]
 
     def in_objective(self, in_violations):
         """What of the objective rounding hides, at least: half the square of what it
@@ -50,7 +45,7 @@ def measure_rounding(design, spread, live):
     """The rounding of a design whose `live` features may enter."""
     off = off_center(design, design.all_features)
     longest = design.length[live].max(initial=0.0)
-    return Rounding(
-        spread, design.length, off, longest, off[live].max(initial=0.0),
-        IN_VIOLATIONS * design.cancellation * longest,
-    )
+    unit = IN_VIOLATIONS * design.cancellation * longest
+    # The constant that the rounding of a centre leaves in x_j meets that of others.
+    left = off * off[live].max(initial=0.0)
+    return Rounding(spread, longest, unit, unit * design.length + left)

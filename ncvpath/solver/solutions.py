@@ -92,7 +92,8 @@ class Solutions:
 
     def violation(self, correlation):
         """The largest violation of the features and the intercept, by lambda."""
-        worst, likelihood = self._measured(correlation)[0], self.problem.likelihood
+        worst, self.penalties = self._measured(correlation)
+        likelihood = self.problem.likelihood
         if likelihood.is_quadratic or not likelihood.intercept:
             return worst  # y is centred
         return np.maximum(worst, np.abs(self.residual @ self.problem.design.weights))
@@ -101,7 +102,12 @@ class Solutions:
     def objective(self):
         """Loss and penalties; not finite if coefficients have run away."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.loss + self._measured(np.zeros_like(self.beta))[1]
+            return self.loss + self.penalties
+
+    @cached_property
+    def penalties(self):
+        """Both penalties together."""
+        return self._measured(np.zeros_like(self.beta))[1]
 
     @cached_property
     def hidden(self):
@@ -136,7 +142,7 @@ class Solutions:
             self.problem, self.lambdas[some], self.features, self.beta[some],
             self.intercept[some], None if self.unit is None else self.unit[some],
         )
-        for name in ("eta", "residual", "loss", "objective"):
+        for name in ("eta", "residual", "loss", "penalties", "objective"):
             if name in self.__dict__:
                 part.__dict__[name] = self.__dict__[name][some]
         return part

@@ -100,7 +100,7 @@ def choose_block(problem, state, lambdas, limits, per_added):
     near = outside[bounds >= cuts[-1] * problem.penalty_factor[outside]]
     touched = state.correlation.resolve(near)
     reach = np.abs(state.correlation.values[near]) / problem.penalty_factor[near]
-    size = np.count_nonzero([np.count_nonzero(reach >= cut) <= most for cut in cuts])
+    size = np.count_nonzero(reach.size - np.sort(reach).searchsorted(cuts) <= most)
     if size == 0:
         strong = near[largest(reach, most)]
     else:

@@ -152,13 +152,13 @@ def test_certificates_change_no_choice(row, factors, alpha):
     for seed, (rho, ratio) in enumerate(
         [(0.0, 0.1), (0.5, 0.1), (0.9, 0.1), (0.9, 0.02), (0.99, 0.1), (0.7, 0.3)]
     ):
-        X, y = correlated(50, 300, seed, rho)
+        X, y = correlated(50, 900, seed, rho)
         options = dict(
             penalty=row.name, alpha=alpha, lambda_min_ratio=ratio, nlambda=40, tol=1e-8
         )
         if factors:
             rng = np.random.default_rng(seed)
-            options["penalty_factor"] = np.r_[0, 0, np.inf, rng.uniform(0.3, 3, 297)]
+            options["penalty_factor"] = np.r_[0, 0, np.inf, rng.uniform(0.3, 3, 897)]
         one, other = (fit(X, y, begin, **options) for begin in (0, OFF))
         beta, expected = one.beta.toarray(), other.beta.toarray()
         assert ((beta != 0) == (expected != 0)).all()

@@ -95,8 +95,8 @@ def test_blocks_are_joined(walked, solver):
     assert path.features.tolist() == [1, 1, 5, 1, 5, 2, 5, 1, 2]
     assert path.values.tolist() == [2, 2, 3, 2, -3, 1, -3, 7, 1]
     assert [path.support(k).tolist() for k in (0, 3, 5)] == [[], [1, 5], [1, 2]]
-    # The first of a block may always differ from the last of the one before.
-    assert path.changed.tolist() == [True, True, True, False, True, True]
+    assert path.in_use(2, 4).tolist() == [1, 5]
+    assert path.in_use(3, 6).tolist() == [1, 2, 5]
     assert (path.loss == 10 + path.lambdas).all()
     assert (path.objective == 20 + path.lambdas).all()
     assert (path.intercept == -path.loss).all()
@@ -133,7 +133,6 @@ def test_hidden_lambdas_lead_to_the_first_and_are_not_reported(walked, n_hidden)
     assert path.ends.tolist() == (whole.ends[n_hidden:] - first).tolist()
     for name in WORK:
         assert path.work[name].tolist() == whole.work[name][n_hidden:].tolist()
-    assert path.changed[0]
 
 
 @pytest.mark.parametrize("dfmax, left", [(0, 1), (1, 2), (2, 6), (3, 6)])
@@ -200,7 +199,7 @@ def test_a_cut_has_part_of_everything():
 def test_part_of_a_block_is_a_path():
     path = joined(Example, [BLOCKS[2].part(1, 2)], None)
     assert isinstance(path, Path) and path.lambdas.tolist() == [4]
-    assert path.ends.tolist() == [0, 2] and path.changed.tolist() == [True]
+    assert path.ends.tolist() == [0, 2]
 
 
 def test_counts_of_work_are_whole_numbers(walked):

@@ -50,8 +50,8 @@ def test_violations_are_off_by_about_what_is_said():
 @pytest.mark.plain
 def test_its_terms():
     rounding = Rounding(
-        spread=2.0, length=np.array([1.0, 3.0]), off_center=np.array([0.5, 0.0]),
-        max_length=3.0, max_off_center=0.5, unit=1e-3,
+        spread=2.0, max_length=3.0, unit=1e-3,
+        per_size=np.array([1e-3 * 1 + 0.5 * 0.5, 1e-3 * 3]),
     )
     features = np.array([0, 1])
     # Nothing but the response, and each feature's share, whatever its sign.
@@ -66,7 +66,7 @@ def test_its_terms():
 
 @pytest.mark.plain
 def test_runaway_coefficients_hide_everything_without_a_warning():
-    rounding = Rounding(2.0, np.ones(2), np.ones(2), 1.0, 1.0, 1e-16)
+    rounding = Rounding(2.0, 1.0, 1e-16, np.ones(2))
     features = np.array([0, 1])
     for size in (1e300, 1e308, np.inf):
         [said] = rounding.in_violations(features, np.full((1, 2), size))
