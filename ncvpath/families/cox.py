@@ -126,7 +126,6 @@ class PartialLikelihood(Likelihood):
         return Hessian(self, np.exp(self._predictor(eta)))
 
 
-
 class Hessian:
     """M such that X' diag(w) M X is the Hessian: M = diag(h) - C' diag(..) C.
 

@@ -92,6 +92,32 @@ class Intervals:
         return (matrix @ flat.T).T.reshape(*values.shape[:-1], -1)
 
 
+class Segments:
+    """Cumulative sums that start anew where a label changes: what is left of a
+    difference of sums across strata would be the rounding of the larger."""
+
+    def __init__(self, labels):
+        self.starts = np.append(0, np.flatnonzero(np.diff(labels)) + 1)
+        self.sizes = np.diff(np.append(self.starts, labels.size))
+        # How many of the same segment stand before each.
+        self._before = np.arange(labels.size) - np.repeat(self.starts, self.sizes)
+
+    def so_far(self, values):
+        """From the first of its segment to each."""
+        longest, count = int(self.sizes.max()), 1
+        if self.starts.size <= longest.bit_length():
+            found = np.empty_like(values)
+            for part in map(slice, self.starts, self.starts + self.sizes):
+                np.cumsum(values[..., part], axis=-1, out=found[..., part])
+            return found
+        found = values.copy()
+        while count < longest:  # each knows the sum of so many; twice as many next time
+            known = self._before[count:] >= count
+            found[..., count:] += np.where(known, found[..., :-count], 0.0)
+            count *= 2
+        return found
+
+
 class RiskSets:
     """The matrix C of terms (one per event time; Efron: per event) by rows at risk.
 
@@ -110,8 +136,9 @@ class RiskSets:
         order = order[last[order] > first[order]]
         self.rows, self.last, first = kept[order], last[order], first[order]
         self.weights, self.died = weights[self.rows], response.y[self.rows] > 0
-        self.row_parts = _parts(stratum[order])
-        self.time_parts = _parts(codes // span)
+        self.row_segments = Segments(stratum[order])
+        self.from_the_end = Segments(stratum[order[::-1]])
+        self.time_segments = Segments(codes // span)
         self.ahead = np.searchsorted(self.last, np.arange(codes.size), side="right")
         self.intervals = None
         if self._enters_late(first):
@@ -123,10 +150,8 @@ class RiskSets:
 
     def _enters_late(self, first):
         """Whether a row enters after the first event of its stratum."""
-        return any(
-            (first[rows] > times.start).any()
-            for rows, times in zip(self.row_parts, self.time_parts)
-        )
+        starts = np.repeat(self.time_segments.starts, self.row_segments.sizes)
+        return (first > starts).any()
 
     def _note_events(self, ties):
         """The weight of events by term."""
@@ -149,7 +174,8 @@ class RiskSets:
     def sums(self, values):
         """Of the values of rows, over the risk set of each term."""
         if self.intervals is None:
-            found = np.take(_sums_ahead(values, self.row_parts), self.ahead, axis=-1)
+            ahead = self.from_the_end.so_far(values[..., ::-1])[..., ::-1]
+            found = np.take(ahead, self.ahead, axis=-1)
         else:
             found = self.intervals.sums(values)
         return found if self.efron is None else self.efron.sums(values, found)
@@ -158,8 +184,7 @@ class RiskSets:
         """Sums of terms, for each row over those at which it is at risk."""
         by_time = terms if self.efron is None else self.efron.by_time(terms)
         if self.intervals is None:
-            so_far = _sums_so_far(by_time, self.time_parts)
-            found = np.take(so_far, self.last - 1, axis=-1)
+            found = np.take(self.time_segments.so_far(by_time), self.last - 1, axis=-1)
         else:
             found = self.intervals.back(by_time)
         if self.efron is not None:
@@ -168,11 +193,10 @@ class RiskSets:
 
     def largest(self, values):
         """The largest value in each row's stratum."""
-        if len(self.row_parts) == 1:
+        if self.row_segments.starts.size == 1:
             return values.max(axis=-1, keepdims=True)
-        starts = [part.start for part in self.row_parts]
-        sizes = [part.stop - part.start for part in self.row_parts]
-        return np.repeat(np.maximum.reduceat(values, starts, axis=-1), sizes, axis=-1)
+        found = np.maximum.reduceat(values, self.row_segments.starts, axis=-1)
+        return np.repeat(found, self.row_segments.sizes, axis=-1)
 
 
 def _intervals(response, kept, stratum):
@@ -190,31 +214,3 @@ def _intervals(response, kept, stratum):
     if response.start is not None:
         entered = np.searchsorted(times, response.start[kept], side="right")
     return np.searchsorted(codes, stratum * span + entered), last, codes, span
-
-
-def _parts(labels):
-    """Slices of equal neighbours."""
-    edges = np.flatnonzero(np.diff(labels)) + 1
-    bounds = [0, *edges.tolist(), labels.size]
-    return [slice(*pair) for pair in zip(bounds[:-1], bounds[1:])]
-
-
-# Sums start anew in each stratum: what is left of a difference of sums across strata
-# would be the rounding of the larger.
-def _sums_so_far(values, parts):
-    if len(parts) == 1:
-        return np.cumsum(values, axis=-1)
-    found = np.empty_like(values)
-    for part in parts:
-        np.cumsum(values[..., part], axis=-1, out=found[..., part])
-    return found
-
-
-def _sums_ahead(values, parts):
-    """From each entry to the last of its part."""
-    found = np.empty_like(values)
-    for part in parts:
-        np.cumsum(
-            values[..., part][..., ::-1], axis=-1, out=found[..., part][..., ::-1]
-        )
-    return found

@@ -52,7 +52,7 @@ class Settings:
     @property
     def uses_products(self):
         """Whether the solver works on products of columns and gains by having all."""
-        return self.solver == "cd"
+        return self.solver == "cd" and self.family.is_quadratic
 
     @property
     def centers(self):

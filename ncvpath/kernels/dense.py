@@ -72,13 +72,13 @@ def dense_dots(X, scaling, features, first, last, vectors, out):
     """Set out[m, k] = <vectors[m], x_j>, j = features[k], k from `first` up to `last`.
 
     Four columns and four vectors at a time, so that a number that was read serves four
-    products. Where fewer are left, the last one is taken several times; one or two
-    vectors alone meet sixteen columns at a time. Either way there are sixteen sums, and
-    the bits of a product do not depend on its company.
+    products. Where fewer are left, the last one is taken several times; one vector
+    alone meets sixteen columns at a time. Either way there are sixteen sums, and the
+    bits of a product do not depend on its company.
     """
     center, scale = scaling
-    left, n = vectors.shape[0] % 4, vectors.shape[1]
-    count = vectors.shape[0] - (left if left < 3 else 0)
+    n = vectors.shape[1]
+    count = vectors.shape[0] - (vectors.shape[0] % 4 == 1)
     for k in range(first, last, 4):
         end = last - 1
         kb, kc, kd = min(k + 1, end), min(k + 2, end), min(k + 3, end)

@@ -187,10 +187,10 @@ class CvNcvPath:
         At minimum cross-validation error (lambda=2.248):
         --------------------------------------------------------------------
           Nonzero coefficients: 6
-          Cross-validation error (squared): 3006 (standard error 188.3)
+          Cross-validation error (squared): 3004 (standard error 188.6)
           R-squared: 0.49
           Signal-to-noise ratio: 0.97
-          Scale estimate (sigma): 54.83
+          Scale estimate (sigma): 54.81
         At the largest lambda within one standard error of it (lambda=5.97):
         --------------------------------------------------------------------
           Nonzero coefficients: 6

@@ -44,7 +44,7 @@ class Way(NamedTuple):
     solve: Callable
     # The same on a `Restricted` loss that is not quadratic, for one lambda at a time;
     # and where the units of the penalty depend on the solution.
-    curved: type
+    curved: Callable
     rescaled: type | None
     max_block: int  # lambdas that are solved together, at most
     strong_per_added: int  # strong features at first, over those added in a round
@@ -77,6 +77,12 @@ def by_gram(problem, state, features, lambdas, target, max_epochs, each):
     solutions = Solutions(problem, lambdas[: len(results)], features, results[:, 3:])
     epochs, steps = results[:, 0].astype(int), results[:, 1].astype(int)
     return Solved(solutions, epochs, steps, results[:, 2] <= target)
+
+
+def newton_steps(on):
+    """Newton's steps on the Gram matrix, or by sweeps where it does not serve."""
+    suits = on.state.gram.suits(on.features.size)
+    return Newton(on) if suits else WeightedSweeps(on)
 
 
 def by_steps(way, problem, state, features, lambdas, target, max_epochs, each):
@@ -147,7 +153,7 @@ def single(problem, features, lambdas, beta, epochs):
 # each sweep touches every column, small sets are what it is all about, and loose rounds
 # save a third of the columns touched on the paper's problems.
 INNER = {
-    "cd": Way(by_gram, Newton, Rescaling, 128, 5, 0, 100, share=0.01, decay=0.01),
+    "cd": Way(by_gram, newton_steps, Rescaling, 128, 5, 0, 100, share=0.01, decay=0.01),
     "bcd": Way(by_residual, WeightedSweeps, None, 1, 1, 100, 100, share=0.5, decay=0.8),
     "gist": Way(
         by_proximal_gradient, gist.Gist, None, 1, 1, 100, 100, share=0.5, decay=0.8

@@ -129,7 +129,7 @@ def pose(data, settings, design, products=None):
     with np.errstate(over="ignore", invalid="ignore"):
         state = null_state(problem, nothing)
         tall = design.matrix.is_tall and settings.uses_products
-        if likelihood.is_quadratic and (products is not None or tall):
+        if products is not None or tall:
             state.gram.learn_all(products)
     g0, top = extremes(design, state, spread, penalty_factor, settings.alpha)
     return replace(problem, g0=g0, lambda_max=top), state

@@ -10,7 +10,7 @@ from conftest import ROOT
 from ncvpath import ncvpath
 from ncvpath.families import FAMILIES, cox
 from ncvpath.families.response import Response
-from ncvpath.families.risk_sets import Intervals
+from ncvpath.families.risk_sets import Intervals, Segments
 
 COX = FAMILIES["cox"]
 REFERENCE = ROOT.parent / "shared" / "reference"
@@ -321,3 +321,16 @@ def test_risk_that_is_yet_to_enter_takes_no_digit(offset):
     moved = ncvpath(X, y, offset=np.where(late, offset, 0.0), **settings)
     np.testing.assert_allclose(moved.lambdas, plain.lambdas, rtol=1e-13)
     np.testing.assert_allclose(moved.beta.toarray(), plain.beta.toarray(), atol=1e-8)
+
+
+@pytest.mark.parametrize("sizes", [[7], [5, 1, 40], [1, 2, 3, 4, 3, 2, 1] * 3])
+def test_sums_start_anew_in_each_segment(sizes):
+    rng = np.random.default_rng(len(sizes))
+    labels, values = np.repeat(np.arange(len(sizes)), sizes), rng.random((2, sum(sizes)))
+    values[:, labels == 0] *= 1e200  # what a difference would not give back
+    found = Segments(labels).so_far(values)
+    for k in range(len(sizes)):
+        own = labels == k
+        np.testing.assert_allclose(
+            found[:, own], np.cumsum(values[:, own], axis=1), rtol=1e-14
+        )
