@@ -2,12 +2,13 @@
 
 import os
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 from .cli.command import PROGRAM, Parser, fit_command
 from .datasets import load_diabetes
 from .path import ncvpath
+from .runtime.announcing import ANNOUNCER
+from .version import __version__
 
 EXAMPLE = """\
 The diabetes study of Efron et al. (2004): 442 patients, 10 measurements.
@@ -23,12 +24,13 @@ def main(arguments=None):
         sys.stdout.reconfigure(errors="replace")
     try:
         if arguments == ["--version"]:
-            print(f"ncvpath {version('ncvpath')}")
+            print(f"ncvpath {__version__}")
             return 0
-        if arguments[:1] == ["fit"]:
-            code = fit_command(arguments[1:])
-        else:
-            code = demo_command(arguments)
+        with ANNOUNCER.waiting():
+            if arguments[:1] == ["fit"]:
+                code = fit_command(arguments[1:])
+            else:
+                code = demo_command(arguments)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -65,6 +67,7 @@ def demo(folder):
     """Path, cross-validation, coefficients and pictures of the diabetes study."""
     from matplotlib.figure import Figure
 
+    print(EXAMPLE, flush=True)
     folder.mkdir(parents=True, exist_ok=True)
     X, y = load_diabetes()
     path = ncvpath(X, y, penalty="MCP")
@@ -76,7 +79,6 @@ def demo(folder):
         figure = Figure(figsize=(8, 5.2), layout="constrained")
         result.plot(ax=figure.subplots())
         figure.savefig(folder / f"{name}.png", dpi=150)
-    print(EXAMPLE)
     print(path)
     print(f"\n{cv}")
     chosen = path.select("bic")

@@ -15,6 +15,7 @@ import numpy as np
 from ..results import CvNcvPath, NcvPath
 from ..results.printing import MODELS, counted, drawn, inline, some, unconverged
 from ..runtime.loading import package
+from ..version import __version__
 from .data_files import Roles, Study
 from .delivery import manifest
 
@@ -341,7 +342,8 @@ def outcome(run):
 
 def footer(run, files):
     """Command, version and date."""
-    packages = ", ".join(f"{n} {version(n)}" for n in ("ncvpath", "numpy", "numba"))
+    others = (f"{name} {version(name)}" for name in ("numpy", "numba"))
+    packages = ", ".join([f"ncvpath {__version__}", *others])
     now = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z")
     listed = ", ".join(f"<code>{escape(name)}</code>" for name in sorted(files))
     return (

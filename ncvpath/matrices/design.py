@@ -66,6 +66,11 @@ class Design:
         return self.center.size
 
     @property
+    def spread(self):
+        """Standard deviation of each column, or its root mean square about zero."""
+        return np.where(self.constant, 0.0, self.scale * self.length)
+
+    @property
     def round_trips(self):
         """How often a cluster was asked so far; None if there is none."""
         return getattr(self.matrix, "round_trips", None)
