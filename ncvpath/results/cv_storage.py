@@ -26,6 +26,7 @@ def save(cv, file):
     arrays |= {f"cv_{name}": values for name, values in own.items()
                if values is not None}
     facts["cv"] = {name: getattr(cv, name) for name in FACTS}
+    facts["cv"]["n_folds"] = len(cv.fold_errors)
     write(file, arrays, facts)
 
 
@@ -52,7 +53,10 @@ def own_fields(archive, facts, path):
     pd = package("pandas")
 
     found, there = facts["cv"], set(archive.namelist())
-    demand(isinstance(found, dict) and set(found) == set(FACTS), "facts of cv are odd")
+    known = isinstance(found, dict) and set(found) == {*FACTS, "n_folds"}
+    demand(known, "facts of its cross-validation are odd")
+    folds = found.pop("n_folds")
+    demand(is_count(folds) and folds > 0, "n_folds is not a count")
 
     def read(name, kinds, shape):
         if name in GIVEN and f"cv_{name}.npy" not in there:
@@ -61,7 +65,6 @@ def own_fields(archive, facts, path):
 
     cve = read("cve", "f", (None,))
     size, n = cve.size, facts["n"]
-    folds = len(read("fold_errors", "f", (None, size)))
     fields = {name: read(name, kind, (size,)) for name, kind in CURVES.items()}
     fields |= {name: read(name, kind, (folds, size)) for name, kind in BY_FOLD.items()}
     fields["folds"] = read("folds", BY_ROW["folds"], (n,))
