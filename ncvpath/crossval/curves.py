@@ -39,7 +39,10 @@ def measured(held_out, splits, fits, path, judge):
     if not finite.all():
         size, stopped = int(np.argmin(finite)), "errors of held-out rows overflowed"
         if size == 0:
-            raise FloatingPointError(f"{stopped}; rescale X and y")
+            raise FloatingPointError(
+                f"{stopped}; rescale X and y, e.g. divide each by its largest absolute "
+                "value"
+            )
     also = None
     if judge.also is not None:
         by_fold = [up_to(fit.judged[-1], size) for fit in fits]

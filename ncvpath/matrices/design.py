@@ -120,7 +120,8 @@ class Design:
             intercept = mean - np.bincount(models, shift, ends.size - 1)
         if not (np.isfinite(coefficients).all() and np.isfinite(intercept).all()):
             raise FloatingPointError(
-                "coefficients overflowed in the units of X and y; rescale X and y"
+                "coefficients overflowed in the units of X and y; rescale X and y, "
+                "e.g. divide each by its largest absolute value"
             )
         return coefficients, intercept
 
