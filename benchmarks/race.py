@@ -21,6 +21,7 @@ import pandas as pd
 
 from ncvpath import ncvpath
 from ncvpath.penalties import PENALTIES
+from ncvpath.version import __version__
 
 from .contestants import CORES, glmnet_is_there, glmnet_version, installed
 from .problems import PROBLEMS
@@ -168,10 +169,10 @@ def stamp():
     """Date, machine and versions."""
     versions = [
         f"{name} {metadata.version(name)}"
-        for name in ("ncvpath", "numpy", "numba", "skglm", "celer", "adelie",
-                     "scikit-learn")
+        for name in ("numpy", "numba", "skglm", "celer", "adelie", "scikit-learn")
         if find_spec(name.replace("scikit-learn", "sklearn"))
     ]
+    versions.insert(0, f"ncvpath {__version__}")  # of a checkout, too
     if glmnet_is_there():
         versions.append(f"glmnet {glmnet_version()}")
     machine = f"{len(CORES) if CORES else os.cpu_count()} cores, {processor()}"

@@ -1,19 +1,24 @@
-"""`python -m ncvpath`: the embedded example; `python -m ncvpath fit`: your own data."""
+"""`ncvpath`, or `python -m ncvpath`: the embedded example; `fit` for your own data,
+`predict` for new rows."""
 
 import os
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
-from .cli.command import PROGRAM, Parser, fit_command
+from .cli.command import fit_command
+from .cli.parsing import ANSWERED, Parser, program
+from .cli.predict import predict_command
 from .datasets import load_diabetes
 from .path import ncvpath
+from .runtime.announcing import ANNOUNCER
+from .version import __version__
 
 EXAMPLE = """\
 The diabetes study of Efron et al. (2004): 442 patients, 10 measurements.
 path = ncvpath(X, y, penalty="MCP")
 cv = path.cross_validate(random_state=1)
 """
+COMMANDS = {"fit": fit_command, "predict": predict_command}
 
 
 def main(arguments=None):
@@ -23,16 +28,17 @@ def main(arguments=None):
         sys.stdout.reconfigure(errors="replace")
     try:
         if arguments == ["--version"]:
-            print(f"ncvpath {version('ncvpath')}")
+            print(f"ncvpath {__version__}")
             return 0
-        if arguments[:1] == ["fit"]:
-            code = fit_command(arguments[1:])
-        else:
-            code = demo_command(arguments)
+        with ANNOUNCER.waiting():
+            if arguments[:1] and arguments[0] in COMMANDS:
+                code = COMMANDS[arguments[0]](arguments[1:])
+            else:
+                code = demo_command(arguments)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        print(f"\n{PROGRAM}: interrupted", file=sys.stderr)
+        print(f"\n{program()}: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:  # whoever read our tables has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -41,14 +47,16 @@ def main(arguments=None):
 
 def demo_command(arguments):
     """Parse the demo's options and run it; returns the exit code."""
+    called = program()
     parser = Parser(
-        prog=PROGRAM, allow_abbrev=False,
-        usage=f"{PROGRAM} [--out DIR]\n       {PROGRAM} fit FILE --response COLUMN "
-        f"[options]",
+        prog=called, allow_abbrev=False,
+        usage=f"{called} [--out DIR]\n       {called} fit FILE --response COLUMN "
+        f"[options]\n       {called} predict MODEL FILE [options]",
         description="Fit and cross-validate the embedded example: tables on the "
         "terminal, coefficients as CSV, path and errors as pictures in a folder.",
-        epilog=f"Version: {PROGRAM} --version. Your own data: {PROGRAM} fit data.csv "
-        f"--response y --cv 10 --out results (all options: {PROGRAM} fit --help)",
+        epilog=f"Version: {called} --version. Your own data: {called} fit data.csv "
+        f"--response y --cv 10 --out results (all options: {called} fit --help), then "
+        f"{called} predict results/model.npz new.csv",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("ncvpath-demo"), metavar="DIR",
@@ -56,8 +64,8 @@ def demo_command(arguments):
     )
     try:
         demo(parser.parse_args(arguments).out)
-    except OSError as error:
-        parser.exit(2, f"{PROGRAM}: {error}\n")
+    except ANSWERED as error:
+        parser.fail(error)
     return 0
 
 
@@ -65,6 +73,7 @@ def demo(folder):
     """Path, cross-validation, coefficients and pictures of the diabetes study."""
     from matplotlib.figure import Figure
 
+    print(EXAMPLE, flush=True)
     folder.mkdir(parents=True, exist_ok=True)
     X, y = load_diabetes()
     path = ncvpath(X, y, penalty="MCP")
@@ -76,7 +85,6 @@ def demo(folder):
         figure = Figure(figsize=(8, 5.2), layout="constrained")
         result.plot(ax=figure.subplots())
         figure.savefig(folder / f"{name}.png", dpi=150)
-    print(EXAMPLE)
     print(path)
     print(f"\n{cv}")
     chosen = path.select("bic")

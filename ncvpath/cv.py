@@ -1,6 +1,5 @@
 """`cv_ncvpath()`: lambda, gamma and alpha chosen by cross-validation."""
 
-from difflib import get_close_matches
 from inspect import signature
 from itertools import product
 
@@ -14,6 +13,7 @@ from .crossval.measures import ByRow, find_measure
 from .inputs.checks import entries, flag
 from .inputs.data import OfRows, check_data, compare_indexes
 from .inputs.settings import check_settings
+from .inputs.words import advice
 from .matrices.distributed import DaskColumns
 from .path import ConvergenceWarning, ncvpath
 from .results import CvNcvPath
@@ -160,9 +160,10 @@ def read_arguments(X, y, arguments):
     }
     unknown = [name for name in arguments if name not in asked]
     if unknown:
+        own = {*asked, *signature(cv_ncvpath).parameters}
         raise TypeError(
             f"cv_ncvpath() got an unexpected keyword argument {unknown[0]!r}; besides "
-            f"its own it takes those of ncvpath(){similar(unknown[0], asked)}"
+            f"its own it takes those of ncvpath(){advice(unknown[0], own)}"
         )
     asked |= arguments
     of_the_data = {name: asked.pop(name) for name in OF_THE_DATA}
@@ -180,16 +181,6 @@ def read_arguments(X, y, arguments):
         of_the_data["penalty_factor"], combinations[0], of_the_data["feature_names"],
     )
     return data, combinations
-
-
-def similar(word, known):
-    """The argument that was meant, if there is one of nearly that name."""
-    words = sorted([*known, *signature(cv_ncvpath).parameters], key=len)
-    # As R has them, and as those write who may not say lambda.
-    word = word.replace(".", "_").rstrip("_")
-    begin = [name for name in words if name.startswith(word)]
-    found = begin or get_close_matches(word, words, n=1)
-    return f" (did you mean {found[0]}?)" if found else ""
 
 
 def several(name, values):
@@ -256,8 +247,9 @@ def report(data, splits, curves, best, judge, null_error):
     pd = package("pandas")
 
     error = -best.cve if judge.measure.maximised else best.cve
-    size, lowest = error.size, int(np.argmin(error))
-    one_se = int(np.argmax(error <= error[lowest] + best.cvse[lowest]))
+    size, lowest, one_se = error.size, int(np.argmin(error)), None
+    if np.isfinite(best.cvse[lowest]):
+        one_se = int(np.argmax(error <= error[lowest] + best.cvse[lowest]))
     grid = pd.concat(
         [
             pd.DataFrame({
@@ -272,23 +264,23 @@ def report(data, splits, curves, best, judge, null_error):
         ],
         ignore_index=True,
     )
-    predictions = None
+    kept = None
     if judge.keep and splits.labels is not None:
-        predictions = np.empty((data.y.size, size))
+        kept = np.empty((data.y.size, size))
         for test, predicted in zip(splits.test, best.predictions):
-            predictions[test] = predicted[:, :size]
-    kept = ("cve", "cvse", "fold_errors", "converged", "pe")
+            kept[test] = predicted[:, :size]
+    of_the_best = ("cve", "cvse", "fold_errors", "converged", "pe")
     return CvNcvPath(
         fit=best.path,
         lambdas=best.path.lambdas[:size],
         index_min=lowest,
         index_1se=one_se,
         folds=splits.labels,
-        predictions=predictions,
+        kept=kept,
         null_error=null_error,
         measure=judge.measure.name,
         grid=grid,
-        **{name: getattr(best, name) for name in kept},
+        **{name: getattr(best, name) for name in of_the_best},
     )
 
 

@@ -6,6 +6,7 @@ from .families import FAMILIES
 from .families.survival import make_baseline
 from .inputs.data import OfRows, check_data
 from .inputs.settings import check_settings
+from .inputs.words import knows_its_arguments
 from .matrices import open_matrix
 from .matrices.design import make_design
 from .results import NcvPath
@@ -44,6 +45,7 @@ class ConvergenceWarning(UserWarning):
     """Some lambdas did not reach the tolerance that was asked for."""
 
 
+@knows_its_arguments
 def ncvpath(
     X, y, *, family="gaussian", penalty="MCP", gamma=None, alpha=1.0,
     nlambda=100, lambda_min_ratio=None, lambdas=None, warm_up=True,
@@ -217,6 +219,7 @@ def compute(data, settings, threads, bar, X, y):
     return assemble(problem, state, data, settings, path, X, y)
 
 
+@knows_its_arguments
 def lambda_max(
     X, y, *, family="gaussian", alpha=1.0, weights=None, offset=None,
     penalty_factor=None, intercept=True, standardize=True, ties="breslow", strata=None,
@@ -298,6 +301,7 @@ def assemble(problem, state, data, settings, path, X, y):
         rounds=assemble_trace(path.trace) if settings.record else None,
         X=X,
         y=y,
+        spread=design.spread,
         **of_the_response(data),
         **of_the_family(problem, settings, data, path, -intercept),
     )

@@ -13,12 +13,12 @@ def as_python(file, options, roles, study, arguments):
         lines.append(f"data = data.drop(columns={list(roles.drop)!r})")
     if study.omitted:
         lines.append("data = data.dropna()")
-    if roles.time is None:
-        lines.append(f"y = data.pop({roles.response!r})")
+    columns = [*roles.outcomes]
+    if columns:
+        lines.append(f"y = data[{columns!r}].to_numpy()")
+        lines.append(f"data = data.drop(columns={columns!r})")
     else:
-        pair = [roles.time, roles.status]
-        lines.append(f"y = data[{pair!r}].to_numpy()")
-        lines.append(f"data = data.drop(columns={pair!r})")
+        lines.append(f"y = data.pop({roles.response!r})")
     given = dict(arguments)
     for role in study.of_rows:
         lines.append(f"{role} = data.pop({getattr(roles, role)!r})")

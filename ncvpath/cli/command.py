@@ -1,223 +1,52 @@
 """`python -m ncvpath fit`: from a data file to tables, pictures and a report."""
 
-import argparse
 import shlex
 import sys
 import warnings
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 
 from ..cv import cv_ncvpath
 from ..families import FAMILIES
 from ..path import ConvergenceWarning, ncvpath
-from ..penalties import PENALTIES, ROWS
+from ..solver.finished import Status
 from .as_python import as_python
 from .data_files import Roles, hint, make_study, read_table
 from .delivery import REPORT, delivery, refuse_source
-from .report import Run, as_html, picture
+from .options import check_options, fit_parser
+from .parsing import ANSWERED, program
+from .report import HELD, HELD_OUT, as_html, picture, plot_held_out
+from .run import Run
 
-PROGRAM = "python -m ncvpath"
-NAMES = ", ".join(row.name for row in ROWS)
 FEW_CELLS = 10_000_000  # of coefficients.csv; above, it leaves out features at zero
-EXAMPLES = f"""\
-examples:
-  {PROGRAM} fit data.csv --response y --cv 10
-  {PROGRAM} fit data.csv --response y --penalty SCAD --gamma 4 --drop id --out scad
-  {PROGRAM} fit survey.tsv --response income --weights w --encode --omit-missing
-  {PROGRAM} fit genes.parquet --response bmi --unpenalized age --cv 10 --plot pdf
-  {PROGRAM} fit heart.csv --response chd --family binomial --cv 10
-  {PROGRAM} fit trial.csv --time days --status died --family cox --strata centre
-
-Written into the folder: report.html (open this first), coefficients.csv (one row per
-feature, one column per lambda), selected.csv (the chosen models), path.csv (one row per
-lambda), cv.csv and pictures. All of it appears at the end, or nothing does. Results of
-an earlier fit in that folder are replaced; a file of another origin never is.
-
-exit codes: 0 all well; 1 some lambda did not converge, results are written all the
-same; 2 something is wrong with data or options, nothing is written; 130 interrupted.
-"""
-
-
-class Parser(argparse.ArgumentParser):
-    """Errors take one line and end with code 2."""
-
-    def error(self, message):
-        """End, saying what was wrong."""
-        self.exit(2, f"{self.prog}: {message} (usage: {self.prog} --help)\n")
-
-
-def fit_parser():
-    """The options of `fit`."""
-    parser = Parser(
-        prog=f"{PROGRAM} fit", epilog=EXAMPLES, allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="%(prog)s FILE --response COLUMN [options]\n       %(prog)s FILE --time "
-        "COLUMN --status COLUMN --family cox [options]",
-        description="Fit a sparse regression to a data file, along a whole path of "
-        "lambdas.\nEvery column without another use is a feature.",
-    )
-    parser.add_argument(
-        "file", type=Path, metavar="FILE",
-        help=".csv, .tsv or .tab (also .gz, .bz2, .xz, .zip), .parquet or .pq",
-    )
-    data_options(parser.add_argument_group("columns and rows"))
-    model_options(parser.add_argument_group("model"))
-    cv_options(parser.add_argument_group("cross-validation"))
-    file_options(parser.add_argument_group("files"))
-    return parser
-
-
-def data_options(group):
-    """Which columns and rows are used."""
-    add = group.add_argument
-    add("--response", metavar="COLUMN", help="what is to be explained")
-    add("--time", metavar="COLUMN", help="with --family cox: time of event or end")
-    add("--status", metavar="COLUMN",
-        help="with --family cox: 1 where the event happened then, else 0")
-    add("--weights", metavar="COLUMN", help="observation weights")
-    add("--offset", metavar="COLUMN", help="a known part of the linear predictor")
-    add("--strata", metavar="COLUMN",
-        help="with --family cox: rows with the same value share a baseline")
-    add("--drop", action="append", default=[], metavar="COLUMN",
-        help="leave this column out; may be repeated")
-    add("--encode", action="store_true",
-        help="turn text columns into a column of zeros and ones per level")
-    add("--omit-missing", action="store_true",
-        help="leave out rows with missing values (otherwise they are an error)")
-
-
-def model_options(group):
-    """What is fitted."""
-    add = group.add_argument
-    add("--family", type=str.lower, choices=tuple(FAMILIES), default="gaussian",
-        help="what the response is: numbers, two classes, counts or survival "
-        "(default: %(default)s)")
-    add("--ties", choices=("breslow", "efron"),
-        help="with --family cox: events at the same time (default: breslow)")
-    add("--penalty", type=penalty_name, default="MCP", metavar="NAME",
-        help=f"{NAMES} (default: %(default)s)")
-    add("--gamma", type=float, help="concavity of the penalty; each has a default")
-    add("--alpha", type=float, help="share of the sparse penalty, the rest is ridge "
-        "(default: 1)")
-    add("--nlambda", type=whole(1), metavar="N",
-        help="number of lambdas (default: 100)")
-    add("--lambda-min-ratio", type=float, metavar="RATIO",
-        help="smallest lambda over largest (default: 0.001 if rows outnumber features, "
-        "else 0.05)")
-    add("--dfmax", type=whole(0), metavar="N",
-        help="stop before a model with more nonzero coefficients")
-    add("--unpenalized", action="append", default=[], metavar="COLUMN",
-        help="a feature that is always in the model; may be repeated")
-    add("--no-intercept", dest="intercept", action="store_false", default=None,
-        help="a model through the origin")
-    add("--no-standardize", dest="standardize", action="store_false", default=None,
-        help="penalise features on the scale of the data")
-    add("--tol", type=float, help="accuracy asked for (default: 1e-6)")
-    add("--max-epochs", type=whole(1), metavar="N",
-        help="sweeps allowed per lambda (default: 100000)")
-
-
-def cv_options(group):
-    """How lambda is chosen."""
-    add = group.add_argument
-    add("--cv", type=whole(2), metavar="K", help="cross-validate with K folds")
-    add("--seed", type=whole(0), metavar="N", help="for drawing the folds (default: 1)")
-    add("--groups", metavar="COLUMN", help="rows with the same value stay in one fold")
-
-
-def file_options(group):
-    """How the file is read and where results go."""
-    add = group.add_argument
-    add("--sep", type=separator, metavar="CHARACTER",
-        help="field separator, or the word tab or blanks (default: by FILE's name)")
-    add("--decimal", choices=(".", ","), default=".", help="decimal mark (default: .)")
-    add("--charset", default="utf-8", metavar="NAME",
-        help="encoding of the text (default: %(default)s)")
-    add("--out", type=Path, default=Path("ncvpath-results"), metavar="DIR",
-        help="folder for the results (default: %(default)s)")
-    add("--plot", choices=("png", "pdf", "svg"), default="png",
-        help="format of the pictures (default: %(default)s)")
-
-
-def penalty_name(text):
-    """A penalty as the table spells it."""
-    if text.lower() not in PENALTIES:
-        raise argparse.ArgumentTypeError(f"must be one of {NAMES}; got {text!r}")
-    return PENALTIES[text.lower()].name
-
-
-def whole(least):
-    """A reader of whole numbers."""
-
-    def read(text):
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if value < least:
-            raise argparse.ArgumentTypeError(
-                f"must be a whole number of {least} at least; got {text!r}"
-            )
-        return value
-
-    return read
-
-
-def separator(text):
-    """One character, or what a word stands for."""
-    text = {"tab": "\t", "\\t": "\t", "blanks": r"\s+"}.get(text, text)
-    if len(text) != 1 and text != r"\s+":
-        raise argparse.ArgumentTypeError(
-            f"must be one character, tab or blanks; got {text!r}"
-        )
-    return text
+MODEL = "model.npz"
 
 
 def fit_command(arguments):
     """Run `fit`; returns the exit code."""
     parser = fit_parser()
     options = parser.parse_args(arguments)
-    if options.cv is None:
-        for name in ("seed", "groups"):
-            if getattr(options, name) is not None:
-                parser.error(f"--{name} is for cross-validation; add --cv K")
-    check_outcome(parser, options)
+    check_options(parser, options)
     try:
         refuse_source(options.out, expected_files(options), options.file)
         with delivery(options.out, expected_files(options)) as folder:
             run = fitted(options, [*shlex.split(parser.prog), *arguments])
             write(run, folder, options.plot)
-    except (ValueError, OSError, MemoryError) as error:
-        message = " ".join(str(error).split()) or type(error).__name__
-        parser.exit(2, f"{parser.prog}: {message}\n")
+    except ANSWERED as error:
+        parser.fail(error)
     tell(run, options.out, expected_files(options))
     return 1 if run.unconverged() else 0
 
 
-def check_outcome(parser, options):
-    """Survival has two columns of its own, and any other response has one."""
-    own, others = ("response",), ("time", "status", "strata", "ties")
-    advice = "; survival times need --family cox"
-    if FAMILIES[options.family].form == "survival":
-        own, others, advice = ("time", "status"), ("response",), ""
-    outcome = " and ".join(f"--{name}" for name in own)
-    for name in others:
-        if getattr(options, name) is not None:
-            parser.error(
-                f"--{name} is not for --family {options.family}, whose outcome is "
-                f"{outcome}{advice}"
-            )
-    if any(getattr(options, name) is None for name in own):
-        parser.error(f"{outcome} must be given with --family {options.family}")
-
-
 def expected_files(options):
     """Names of what will be written."""
-    names = ["coefficients.csv", "path.csv", "selected.csv", f"path.{options.plot}"]
+    names = ["coefficients.csv", "path.csv", "selected.csv", MODEL]
+    names.append(f"path.{options.plot}")
     if options.cv is not None:
         names += ["cv.csv", f"cv.{options.plot}"]
+        names += [f"{HELD}.{options.plot}"] * (options.family in HELD_OUT)
     return [*names, REPORT]
 
 
@@ -238,14 +67,17 @@ def fitted(options, command):
         if options.cv is None:
             path, cv = ncvpath(**data, **arguments), None
         else:
-            cv = cv_ncvpath(**data, **arguments)
+            cv = cv_ncvpath(**data, keep=True, **arguments)
             path = cv.fit
-    remarks = [
-        str(warning.message) for warning in caught
-        if not issubclass(warning.category, ConvergenceWarning)  # told in our words
-    ]
+    missed = [w for w in caught if issubclass(w.category, ConvergenceWarning)]
+    remarks = [str(w.message) for w in caught if w not in missed]
+    reasons = tuple(
+        status.value for status in Status
+        if any(status.value in str(w.message) for w in missed)
+    )
     return Run(
-        options.file, roles, study, path, cv, remarks, code, shlex.join(command)
+        options.file, roles, study, path, cv, remarks, code, shlex.join(command),
+        reasons,
     )
 
 
@@ -254,8 +86,9 @@ def fit_arguments(options, study):
     given = {
         name: getattr(options, name)
         for name in (
-            "ties", "penalty", "gamma", "alpha", "nlambda", "lambda_min_ratio",
-            "dfmax", "intercept", "standardize", "tol", "max_epochs",
+            "ties", "penalty", "gamma", "alpha", "rescale", "nlambda",
+            "lambda_min_ratio", "dfmax", "intercept", "standardize", "tol",
+            "max_epochs",
         )
     }
     if options.family != "gaussian":
@@ -265,6 +98,7 @@ def fit_arguments(options, study):
     if options.cv is not None:
         seed = 1 if options.seed is None else options.seed
         given |= {"nfolds": options.cv, "random_state": seed}
+        given["measure"] = options.measure
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -290,18 +124,30 @@ def write(run, folder, form):
     coefficients(path).to_csv(folder / "coefficients.csv")
     path.summary().to_csv(folder / "path.csv", index=False)
     run.selected().to_csv(folder / "selected.csv")
+    (path if cv is None else cv).save(folder / MODEL)
     if cv is not None:
         cv.to_frame().to_csv(folder / "cv.csv")
     pictures = {}
-    for name, result in (("path", path), ("cv", cv)):
-        if result is not None and result.lambdas.size > 1:
-            options = {"mark": "bic" if cv is None else cv} if result is path else {}
-            pictures[name] = picture(result, "png", **options)
-            own = pictures[name] if form == "png" else picture(result, form, **options)
-            (folder / f"{name}.{form}").write_bytes(own)
+    for name, draw in drawings(run).items():
+        pictures[name] = picture(draw, "png")
+        own = pictures[name] if form == "png" else picture(draw, form)
+        (folder / f"{name}.{form}").write_bytes(own)
     names = [*(file.name for file in folder.iterdir()), REPORT]
     report = as_html(run, pictures, names)
     (folder / REPORT).write_text(report, encoding="utf-8")
+
+
+def drawings(run):
+    """Functions that draw on Axes, by the name of the picture."""
+    path, cv, found = run.path, run.cv, {}
+    if path.lambdas.size > 1:
+        found["path"] = partial(path.plot, mark="bic" if cv is None else cv)
+    if cv is not None:
+        if cv.lambdas.size > 1:
+            found["cv"] = cv.plot
+        if path.family in HELD_OUT:
+            found[HELD] = partial(plot_held_out, cv, run.study.y)
+    return found
 
 
 def coefficients(path):
@@ -317,7 +163,7 @@ def tell(run, folder, names):
     """What was found, on the terminal."""
     for remark in (*run.remarks, run.unconverged()):
         if remark:
-            print(f"{PROGRAM} fit: {remark}", file=sys.stderr)
+            print(f"{program()} fit: {remark}", file=sys.stderr)
     print(f"{run.file}: {run.header()}\n")
     print(run.path if run.cv is None else run.cv)
     table = run.selected()

@@ -1,5 +1,7 @@
 """A data file becomes X and y, or a ValueError that says what to do about it."""
 
+import bz2
+import gzip
 import lzma
 import re
 import warnings
@@ -24,7 +26,10 @@ class Roles(NamedTuple):
     """Which column is what; the others are features."""
 
     response: str | None = None
-    time: str | None = None  # of survival, instead of a response
+    failures: str | None = None  # counts of both, instead of a response
+    successes: str | None = None
+    start: str | None = None  # of survival, too
+    time: str | None = None
     status: str | None = None
     weights: str | None = None
     offset: str | None = None
@@ -42,7 +47,18 @@ class Roles(NamedTuple):
     @property
     def outcome(self):
         """The column that tells what is explained."""
-        return self.response if self.time is None else self.time
+        return self.response or self.time or self.successes
+
+    @property
+    def outcomes(self):
+        """The columns of a response that has several, by what they are called."""
+        if self.failures is not None:
+            return {self.failures: self.failures, self.successes: self.successes}
+        if self.time is None:
+            return {}
+        if self.start is None:
+            return {self.time: "time", self.status: "status"}
+        return {self.start: "start", self.time: "stop", self.status: "status"}
 
 
 class Study(NamedTuple):
@@ -118,6 +134,8 @@ def read_text(file, options, decimal):
     pd = package("pandas")
 
     try:
+        if not wide_letters(options["encoding"]):
+            refuse_null_bytes(file)
         names = pd.read_csv(file, header=None, nrows=1, dtype=str, na_filter=False,
                             **options).iloc[0]
         with warnings.catch_warnings():
@@ -150,6 +168,38 @@ def read_text(file, options, decimal):
     return table
 
 
+def wide_letters(charset):
+    """Whether a letter has zeros among its bytes, which are damage elsewhere."""
+    return b"\0" in "a".encode(charset)
+
+
+def refuse_null_bytes(file):
+    """An error where a text has what no text has: pandas would end the field there."""
+    openers = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    if file.suffix.lower() == ".zip":
+        with zipfile.ZipFile(file) as archive:
+            for name in archive.namelist():
+                with archive.open(name) as stream:
+                    look_for_null_bytes(stream)
+        return
+    with openers.get(file.suffix.lower(), open)(file, "rb") as stream:
+        look_for_null_bytes(stream)
+
+
+def look_for_null_bytes(stream):
+    """The same of an open file."""
+    lines = 1
+    while block := stream.read(1 << 20):
+        place = block.find(b"\0")
+        if place >= 0:
+            lines += block.count(b"\n", 0, place)
+            raise ValueError(
+                f"there is a null byte in line {lines}; the file is damaged, or "
+                "no text (UTF-16 needs --charset utf-16)"
+            )
+        lines += block.count(b"\n")
+
+
 def first_line(error):
     """The message of an error of another package, shortened to one line."""
     text = str(error).strip().splitlines()
@@ -169,7 +219,9 @@ def check_unique(file, names):
 
 
 # Columns that must be numbers, and those that belong to rows beside X and y.
-NUMBERS = ("response", "time", "status", "weights", "offset")
+NUMBERS = (
+    "response", "failures", "successes", "start", "time", "status", "weights", "offset",
+)
 OF_ROWS = ("weights", "offset", "strata", "groups")
 
 
@@ -201,8 +253,8 @@ def make_study(table, roles, encode=False, omit_missing=False, classes=False):
                 f"{example(table[name])}{advice}"
             )
     y = table[roles.outcome]
-    if roles.time is not None:
-        y = table[[roles.time, roles.status]].set_axis(["time", "status"], axis=1)
+    if roles.outcomes:
+        y = table[[*roles.outcomes]].set_axis([*roles.outcomes.values()], axis=1)
     of_rows = {
         role: table[getattr(roles, role)] for role in OF_ROWS
         if getattr(roles, role) is not None

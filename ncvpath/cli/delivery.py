@@ -15,7 +15,7 @@ from tempfile import mkdtemp
 
 REPORT = "report.html"
 # Only names that a run may have written count as its own.
-PLAIN_NAME = re.compile(r"\w+\.(csv|html|png|pdf|svg)")
+PLAIN_NAME = re.compile(r"\w+\.(csv|html|npz|png|pdf|svg)")
 
 
 @contextmanager

@@ -33,11 +33,16 @@ def measured(held_out, splits, fits, path, judge):
     last = min(fits, key=lambda fit: fit.converged.size)
     size, stopped = min(path.lambdas.size, last.converged.size), last.stopped
     errors = errors_of(judge.measure, held_out, splits, fits, size)
-    finite = np.isfinite(errors.cve) & np.isfinite(errors.cvse)
+    finite = np.isfinite(errors.cve)
+    if not np.isnan(errors.cvse).all():  # as where one row was held out alone
+        finite &= np.isfinite(errors.cvse)
     if not finite.all():
         size, stopped = int(np.argmin(finite)), "errors of held-out rows overflowed"
         if size == 0:
-            raise FloatingPointError(f"{stopped}; rescale X and y")
+            raise FloatingPointError(
+                f"{stopped}; rescale X and y, e.g. divide each by its largest absolute "
+                "value"
+            )
     also = None
     if judge.also is not None:
         by_fold = [up_to(fit.judged[-1], size) for fit in fits]

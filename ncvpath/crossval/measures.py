@@ -179,7 +179,8 @@ class Concordance:
             others = all_possible - possible + inner_possible
             without = (all_right - right + inner_right) / others[:, None]
         without = without[others > 0]
-        cvse = lengths(without - without.mean(axis=0)) * np.sqrt(1 - 1 / len(without))
+        share = np.sqrt(1 - 1 / len(without)) if len(without) > 1 else np.nan
+        cvse = lengths(without - without.mean(axis=0)) * share
         return Errors(all_right / all_possible, cvse, fold_errors)
 
 
@@ -260,7 +261,9 @@ def combined(judged, counted):
         between = np.sqrt(share)[:, None] * (fold_errors - cve)
         deviation = lengths(np.concatenate([within, between]))
     fold_errors[share == 0] = np.nan
-    return Errors(cve, deviation / np.sqrt(max(counted - 1, 1)), fold_errors)
+    # What was judged once has no standard error.
+    cvse = deviation / (np.sqrt(counted - 1) if counted > 1 else np.nan)
+    return Errors(cve, cvse, fold_errors)
 
 
 def lengths(columns):

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..matrices.columns import (
     Columns,
-    first_not_finite,
     is_sliceable,
     mapping,
     missing_bytes,
+    not_finite,
+    not_finite_in,
     storage_type,
 )
 from ..matrices.distributed import DaskColumns, is_dask
@@ -23,7 +24,7 @@ from .frames import (
     is_series,
     numeric_frame,
     raw_names,
-    refuse_column,
+    refuse_columns,
     refuse_empty,
     refuse_other_columns,
     refuse_other_types,
@@ -161,12 +162,12 @@ def dense(name, X):
     if values.dtype.kind != "f":
         return values
     step = max(SCAN // values.shape[0], 1)
+    wrong = {}
     for left in range(0, values.shape[1], step):
-        block = np.isfinite(values[:, left : left + step]).all(axis=0)
-        if not block.all():
-            j = left + int(np.argmin(block))
-            bad = values[~np.isfinite(values[:, j]), j][0]
-            refuse_column(name, j, bad, column_names(X))
+        block = values[:, left : left + step]
+        wrong |= not_finite_in(block, range(left, left + block.shape[1]))
+    if wrong:
+        refuse_columns(name, wrong, values.shape[0], column_names(X))
     return values
 
 
@@ -220,9 +221,9 @@ def finite_columns(name, columns, features):
     """Columns that are not at hand, after a look at their entries."""
     if features is not None:
         features = features[features < columns.shape[1]]
-    found = first_not_finite(columns, ThreadPool(1), features)
-    if found:
-        refuse_column(name, *found)
+    wrong = not_finite(columns, ThreadPool(1), features)
+    if wrong:
+        refuse_columns(name, wrong, columns.shape[0])
     return columns
 
 
@@ -247,7 +248,7 @@ def real_array(name, x, kinds="a dense array of numbers"):
         raise ValueError(f"{name} must be {kinds}; got {described(x)}")
     raise ValueError(
         f"{name} must be real numbers; got dtype {values.dtype} from "
-        f"{type(x).__name__}{first_of_no_number(values)}"
+        f"{type(x).__name__}{first_of_no_number(name, values)}"
     )
 
 
@@ -279,10 +280,12 @@ def one_per_row(name, what, size, n):
         raise ValueError(f"{name} must have one {what}; got {size} for {n} rows")
 
 
-def finite(name, values):
-    """An error that names the first value that is not finite."""
+def finite(name, values, advice=""):
+    """An error that names the first value that is not finite, and counts them."""
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
+        others = f", one of {bad.size} such values" if bad.size > 1 else ""
         raise ValueError(
             f"{name} must be finite; got {values[bad[0]]} at position {bad[0]}"
+            f"{others}{advice}"
         )

@@ -1,6 +1,7 @@
 """What to fit: X, y and what belongs to them become clean arrays, or a ValueError that
 names argument, rule and value. Nothing behind the door checks them again."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -107,8 +108,9 @@ def match_columns(X, names):
             "(rename its columns, or give an array, whose columns go by position)"
         )
     if len(position) < len(own):
+        counts = Counter(own)
         for name in names:
-            if own.count(name) > 1:
+            if counts[name] > 1:
                 raise ValueError(f"X must have column {name!r} once; got it twice")
     return chosen_columns(X, [position[name] for name in names])
 

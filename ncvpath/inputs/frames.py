@@ -10,6 +10,8 @@ import numpy as np
 
 from ..matrices.columns import SHORT
 
+MOST_SHOWN = 5  # columns that a message names
+
 
 def is_frame(X):
     """A pandas DataFrame."""
@@ -62,12 +64,45 @@ def refuse_other_columns(name, table):
         types = zip(table.columns, table.dtypes)
     else:
         types = ((column, type_of(table[column])) for column in raw_names(table))
-    for column, dtype in types:
+    for position, (column, dtype) in enumerate(types):
         if getattr(dtype, "kind", "O") not in "biuf":
+            values = table.iloc[:, position] if is_frame(table) else None
             raise ValueError(
                 f"{name} must be numeric; column {str(column)!r} has dtype {dtype} "
-                "(encode it, e.g. with pandas.get_dummies, or drop it)"
+                f"({remedy(name, column, values)})"
             )
+
+
+def remedy(name, column, values):
+    """What to do about a column that is no numbers: they may be there as text."""
+    encode = "encode it, e.g. with pandas.get_dummies, or drop it"
+    if values is None or getattr(values.dtype, "kind", "O") in "mM":
+        return encode
+    own = f"{name}[{str(column)!r}]"
+    try:
+        numbers = sys.modules["pandas"].to_numeric(values, errors="coerce")
+    except (TypeError, ValueError):  # entries that are lists, or other objects
+        return encode
+    there = values.notna()
+    missed = there & numbers.isna()
+    if numbers.dtype.kind not in "biuf" or 2 * missed.sum() >= there.sum():
+        return encode
+    if not missed.any():
+        return (
+            f"its entries are numbers stored as {stored_as(values)}: {own} = "
+            f"pandas.to_numeric({own}), or all columns by {name} = "
+            f"{name}.apply(pandas.to_numeric)"
+        )
+    odd, row = str(values[missed].iloc[0]), int(missed.to_numpy().argmax())
+    return (
+        f"{odd!r} in row {row} (from 0) is no number, most others are: "
+        f"pandas.to_numeric({own}, errors='coerce') makes it missing"
+    )
+
+
+def stored_as(values):
+    """Text, or objects of any kind."""
+    return "text" if isinstance(values.dropna().iloc[0], str) else "objects"
 
 
 def type_of(column):
@@ -105,7 +140,17 @@ def refuse_empty(name, X):
         )
 
 
-def refuse_column(name, j, value, names=None):
-    """The error for column j, which contains a value that is not finite."""
-    label = repr(names[j]) if names else f"number {j} (from 0)"
-    raise ValueError(f"{name} must be finite; column {label} contains {value}")
+def refuse_columns(name, wrong, n, names=None):
+    """The error for columns with values that are not finite, {column: (count, one)}."""
+    shown = []
+    for j in list(wrong)[:MOST_SHOWN]:
+        label = repr(names[j]) if names else f"number {j} (from 0)"
+        count, value = wrong[j]
+        shown.append(f"column {label} contains {value} in {count} of {n} rows")
+    more = len(wrong) - len(shown)
+    told = ", ".join(shown) + (f", and {more} more columns have such" if more else "")
+    keep = f"{name}.notna().all(axis=1)" if names else f"isfinite({name}).all(axis=1)"
+    raise ValueError(
+        f"{name} must be finite; {told}: fill them in, or leave those columns out, or "
+        f"those rows, of y as well ({keep} has those to keep)"
+    )

@@ -93,7 +93,7 @@ def check_numbers(y, n):
     """A finite real vector of length n."""
     values = vector("y", y)
     _one_per_row(values.size, n)
-    finite("y", values)
+    finite("y", values, "; leave such rows out of X and y")
     return values
 
 
@@ -179,7 +179,7 @@ def _label_values(y):
         y = vector("y", y) if y.isna().any() else y.to_numpy()
     values = label_array("y", y)
     if values.dtype.kind == "f":
-        finite("y", values)
+        finite("y", values, "; leave such rows out of X and y")
     return values
 
 

@@ -3,6 +3,7 @@ value. Nothing behind the door checks them again."""
 
 from dataclasses import dataclass, fields
 from functools import partial
+from numbers import Real
 
 import numpy as np
 
@@ -74,9 +75,20 @@ class Settings:
         return self.nlambda if self.lambdas is None else self.lambdas.size
 
 
+def _alpha(name, alpha):
+    """The share of the sparse penalty."""
+    if isinstance(alpha, Real) and not isinstance(alpha, bool) and alpha == 0:
+        raise ValueError(
+            "alpha must be greater than 0; got alpha=0, which is ridge regression: it "
+            "sets no coefficient to zero, and has no path of models (scikit-learn's "
+            "RidgeCV fits it; alpha=0.01 here is close to it)"
+        )
+    return number(name, alpha, above=0, upto=1)
+
+
 # Settings that are checked one by one, and those of them that the fit may choose.
 CHECKS = {field.name: flag for field in fields(Settings) if field.type is bool} | {
-    "alpha": partial(number, above=0, upto=1),
+    "alpha": _alpha,
     "nlambda": partial(count, least=1),
     "lambda_min_ratio": partial(number, atleast=0, below=1),
     "n_added": partial(count, least=1),

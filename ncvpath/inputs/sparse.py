@@ -9,7 +9,7 @@ already is used as it is; all else is converted once.
 import numpy as np
 
 from ..matrices.sparse import SparseColumns
-from .frames import refuse_column, refuse_empty, refuse_other_types
+from .frames import refuse_columns, refuse_empty, refuse_other_types
 
 SCAN = 1 << 20  # entries looked at together
 COMPRESSED = ("csc", "csr", "bsr")
@@ -122,12 +122,19 @@ def clean(name, data, indices, indptr, shape, names=None):
         matrix = columns.to_scipy(copy=True)
         matrix.sum_duplicates()
         columns = stored(matrix.data, matrix.indices, matrix.indptr, shape)
-    for left in range(0, columns.data.size, SCAN):
-        bad = ~np.isfinite(columns.data[left : left + SCAN])
-        if bad.any():
-            place = left + int(np.argmax(bad))
-            j = int(np.searchsorted(columns.indptr, place, side="right")) - 1
-            refuse_column(name, j, columns.data[place], names)
+    bad = [
+        left + np.flatnonzero(~np.isfinite(columns.data[left : left + SCAN]))
+        for left in range(0, columns.data.size, SCAN)
+    ]
+    places = np.concatenate([np.empty(0, int), *bad])
+    if places.size:
+        owner = np.searchsorted(columns.indptr, places, side="right") - 1
+        first, count = np.unique(owner, return_index=True, return_counts=True)[1:]
+        wrong = {
+            int(owner[k]): (size, columns.data[places[k]])
+            for k, size in zip(first, count)
+        }
+        refuse_columns(name, wrong, shape[0], names)
     return columns
 
 

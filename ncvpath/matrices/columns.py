@@ -182,20 +182,27 @@ def batches(source, features, threads, most=None):
         yield some, columns
 
 
-def first_not_finite(source, threads, features=None):
-    """The first column with NaN or inf and that value, or None."""
+def not_finite(source, threads, features=None):
+    """How many values of each column are NaN or inf, and one of them, by column."""
     if source.dtype.kind != "f":
-        return None
+        return {}
     if features is None:
         features = np.arange(source.shape[1])
-    for some, wrong in source.each(not_finite, features, None, threads):
-        if wrong.any():
-            j = features[some[np.argmax(wrong)]]
-            column = source.fetch(np.array([j]), threads)
-            return j, column[~np.isfinite(column)][0]
-    return None
+    found = {}
+    for some, wrong in source.each(count_not_finite, features, None, threads):
+        found |= {int(features[some[k]]): told for k, told in wrong.items()}
+    return dict(sorted(found.items()))
 
 
-def not_finite(matrix, _):
-    """Which columns hold NaN or inf."""
-    return ~np.isfinite(matrix.X).all(axis=0)
+def count_not_finite(matrix, _):
+    """The same of the columns of a matrix, by their place in it."""
+    return not_finite_in(matrix.X, range(matrix.X.shape[1]))
+
+
+def not_finite_in(X, labels):
+    """The same of an array, by labels of its columns."""
+    wrong = ~np.isfinite(X)
+    return {
+        labels[k]: (int(np.count_nonzero(wrong[:, k])), X[wrong[:, k], k][0])
+        for k in np.flatnonzero(wrong.any(axis=0))
+    }

@@ -66,6 +66,11 @@ class Design:
         return self.center.size
 
     @property
+    def spread(self):
+        """Standard deviation of each column, or its root mean square about zero."""
+        return np.where(self.constant, 0.0, self.scale * self.length)
+
+    @property
     def round_trips(self):
         """How often a cluster was asked so far; None if there is none."""
         return getattr(self.matrix, "round_trips", None)
@@ -115,7 +120,8 @@ class Design:
             intercept = mean - np.bincount(models, shift, ends.size - 1)
         if not (np.isfinite(coefficients).all() and np.isfinite(intercept).all()):
             raise FloatingPointError(
-                "coefficients overflowed in the units of X and y; rescale X and y"
+                "coefficients overflowed in the units of X and y; rescale X and y, "
+                "e.g. divide each by its largest absolute value"
             )
         return coefficients, intercept
 

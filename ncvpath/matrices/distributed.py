@@ -68,6 +68,8 @@ class DaskColumns:
 
     def _owners(self, features):
         """Positions, chunk, and columns of the chunk (None: all of them)."""
+        if features.size == 0:
+            return
         order = np.argsort(features, kind="stable")
         owner = np.searchsorted(self.ends, features[order], side="right")
         for some in np.split(order, np.flatnonzero(np.diff(owner)) + 1):

@@ -96,7 +96,9 @@ def widen(ax):
 
 def choices(cv, log):
     """(place, label, side of its line) for each line; one line if they agree."""
-    found = [(cv.lambda_1se, "1se", "left"), (cv.lambda_min, "min", "right")]
+    found = [(cv.lambda_min, "min", "right")]
+    if cv.index_1se is not None:
+        found.insert(0, (cv.lambda_1se, "1se", "left"))
     if cv.index_min == cv.index_1se:
         found = [(cv.lambda_min, "min = 1se", "right")]
     return [

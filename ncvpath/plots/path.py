@@ -1,23 +1,25 @@
 """The picture of a path. Axes in, Axes out; nothing global is touched."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.colors import is_color_like
 
-from ..inputs.checks import count, flag, number, one_of
+from ..inputs.checks import flag, number, one_of
 from .axes import (
     SAYS,
     axes_or_new,
     count_on_top,
-    legend,
     mark_places,
     set_horizontal,
     write_names,
 )
 from .density import draw_density
-from .palette import LINE, QUIET, REGION, WORDS, colours, tone
+from .naming import drawn_features, named_rows, read_label
+from .palette import LINE, QUIET, colours, tone
+from .shading import shade_nonconvex
 
 MANY = 50  # lines, beyond which those without a name are thin and grey,
 RASTER = 1000  # are pixels in a PDF,
@@ -26,24 +28,84 @@ CROWD = 2000  # and are counted instead of drawn
 SCALES = {"binomial": "log odds", "poisson": "log mean", "cox": "log hazard"}
 
 
-def plot_path(path, ax, xvar, log, label, shade, mark, options):
-    """Coefficient paths; complexity grows to the right. See NcvPath.plot."""
+class Wishes(NamedTuple):
+    """What is to be drawn, as the user says it. See NcvPath.plot."""
+
+    xvar: str
+    log: bool
+    label: object
+    shade: bool
+    mark: object
+
+
+def plot_path(path, ax, wishes, coefficients, options):
+    """Coefficient paths; complexity grows to the right. See NcvPath.plot.
+
+    `coefficients` are those to draw (p x L, sparse), and what they are per, in words.
+    """
+    xvar, log, label, shade, mark = wishes
     one_of("xvar", xvar, tuple(SAYS))
-    count("label", label, 0)
+    most, wanted = read_label(label, path.feature_names)
     log, shade = flag("log", log), flag("shade", shade)
     if path.lambdas.size < 2:
         raise ValueError("a plot needs a path of at least 2 lambdas; got 1")
     marks = marked_lambdas(path, mark)
     ax = axes_or_new(ax)
     log = log and xvar == "lambda"
-    x, shown = horizontal(path, xvar, log)
+    beta, unit = coefficients
+    x, shown = horizontal(path, beta, xvar, log)
     places = [place_of(lam, path.lambdas, x, log) for lam in marks]
-    features, heights = entering(path.beta[:, :shown])
+    features, heights = drawn_features(beta[:, :shown], wanted)
     x, df = x[:shown], path.df[:shown]
     last = heights[:, [-1]].toarray().ravel()
-    named = largest(heights, last, label)
+    named = named_rows(heights, last, features, most, wanted)
     set_horizontal(ax, x, xvar, log)
-    set_vertical(ax, heights, path)
+    set_vertical(ax, heights, path, unit)
+    draw_or_blame(ax, x, heights, features, named, options)
+    ax.axhline(0, color=tone(ax, LINE), linewidth=0.8, zorder=1)
+    shades = 0
+    if shade and path.convex_min is not None and path.convex_min < shown:
+        shades = shade_nonconvex(ax, x, path.convex_min)
+    if marks:
+        words = zip(places, marks.values())
+        mark_places(ax, [(place, word, "right") for place, word in words], shades)
+    names = [path.feature_names[j] for j in features[named]]
+    write_names(ax, last[named], names, name_colours(ax, features[named], options))
+    count_on_top(ax, x, df, log)
+    return ax
+
+
+def horizontal(path, beta, xvar, log):
+    """What the horizontal axis shows, and for how many of the first lambdas."""
+    size = path.lambdas.size
+    if xvar == "norm":
+        return np.asarray(abs(beta).sum(axis=0)).ravel(), size
+    if xvar == "dev":
+        return path.dev_ratio, size
+    return path.lambdas, np.count_nonzero(path.lambdas) if log else size
+
+
+# ---- lines -------------------------------------------------------------------------
+
+
+def set_vertical(ax, heights, path, unit):
+    """All coefficients and zero are within view."""
+    low, high = height_range(heights)
+    margin = 0.05 * (high - low) or 1.0
+    ax.set_ylim(low - margin, high + margin)
+    scale = SCALES.get(path.family) if isinstance(path.family, str) else None
+    words = f"coefficient per {unit}" if unit else "coefficient"
+    ax.set_ylabel(f"{words} ({scale})" if scale else words)
+
+
+def height_range(heights):
+    """The smallest and the largest coefficient, or zero."""
+    values = heights.data
+    return min(values.min(initial=0), 0), max(values.max(initial=0), 0)
+
+
+def draw_or_blame(ax, x, heights, features, named, options):
+    """The lines; what matplotlib says of the user's options is said to be of them."""
     try:
         draw_lines(ax, x, heights, features, named, options)
     except (AttributeError, TypeError, ValueError) as error:
@@ -53,64 +115,6 @@ def plot_path(path, ax, xvar, log, label, shade, mark, options):
             f"plot() passes {', '.join(options)} on to matplotlib's LineCollection, "
             f"which must take them; {error}"
         ) from error
-    ax.axhline(0, color=tone(ax, LINE), linewidth=0.8, zorder=1)
-    shaded = shade and path.convex_min is not None and path.convex_min < shown
-    if shaded:
-        # Beyond all locally convex models, also where the axis is not monotone (norm).
-        left, right = x[: path.convex_min + 1].max(), x.max()
-        if xvar == "lambda":
-            left, right = x[path.convex_min], x[-1]
-        shade_region(ax, left, right)
-    if marks:
-        words = zip(places, marks.values())
-        mark_places(ax, [(place, word, "right") for place, word in words], int(shaded))
-    names = [path.feature_names[j] for j in features[named]]
-    write_names(ax, last[named], names, name_colours(ax, features[named], options))
-    count_on_top(ax, x, df, log)
-    return ax
-
-
-def horizontal(path, xvar, log):
-    """What the horizontal axis shows, and for how many of the first lambdas."""
-    size = path.lambdas.size
-    if xvar == "norm":
-        return np.asarray(abs(path.beta).sum(axis=0)).ravel(), size
-    if xvar == "dev":
-        return path.dev_ratio, size
-    return path.lambdas, np.count_nonzero(path.lambdas) if log else size
-
-
-def entering(beta):
-    """The features that are ever nonzero, and their rows."""
-    enters = np.zeros(beta.shape[0], dtype=bool)
-    enters[beta.indices] = True
-    return np.flatnonzero(enters), beta if enters.all() else beta[enters]
-
-
-def largest(heights, last, label):
-    """Rows to name: the largest at the end of the path, ties by their peak."""
-    peak = np.zeros(last.size)
-    np.maximum.at(peak, heights.indices, np.abs(heights.data))
-    order = np.lexsort((-peak, -np.abs(last)))[:label]
-    return order[np.abs(last[order]) > 0]
-
-
-# ---- lines -------------------------------------------------------------------------
-
-
-def set_vertical(ax, heights, path):
-    """All coefficients and zero are within view."""
-    low, high = height_range(heights)
-    margin = 0.05 * (high - low) or 1.0
-    ax.set_ylim(low - margin, high + margin)
-    scale = SCALES.get(path.family) if isinstance(path.family, str) else None
-    ax.set_ylabel(f"coefficient ({scale})" if scale else "coefficient")
-
-
-def height_range(heights):
-    """The smallest and the largest coefficient, or zero."""
-    values = heights.data
-    return min(values.min(initial=0), 0), max(values.max(initial=0), 0)
 
 
 def draw_lines(ax, x, heights, features, named, options):
@@ -124,10 +128,10 @@ def draw_lines(ax, x, heights, features, named, options):
         linewidths=(1.4 if many else 1.6) if width is None else width, zorder=3,
         colors=colours(ax, features[named]),
     )
+    grey = many or named.size > 0  # colours belong to names, if there are any
     below = dict(
-        linewidths=(0.6 if many else 1.6) if width is None else width, zorder=2,
-        alpha=0.7,
-        colors=tone(ax, QUIET) if many else colours(ax, features[quiet]),
+        linewidths=(0.6 if many else 1.2) if width is None else width, zorder=2,
+        alpha=0.7, colors=tone(ax, QUIET) if grey else colours(ax, features[quiet]),
     )
     if lines > CROWD:
         draw_crowd(ax, x, heights, below["colors"], options)
@@ -157,13 +161,6 @@ def name_colours(ax, features, options):
     return [given] * features.size if is_color_like(given) else colours(ax, features)
 
 
-def shade_region(ax, left, right):
-    """The part of the path where the objective is no longer locally convex."""
-    colour = tone(ax, REGION)
-    ax.axvspan(left, right, color=colour, zorder=0, lw=0, label="nonconvex region")
-    legend(ax, loc="upper left", handlelength=1.2, labelcolor=tone(ax, WORDS))
-
-
 # ---- marks -------------------------------------------------------------------------
 
 
@@ -179,8 +176,9 @@ def named_marks(path, mark):
     """(name, lambda) of each mark, from all the ways to say it."""
     if mark is None:
         return []
-    if hasattr(mark, "lambda_1se"):  # a cross-validation
-        mark = {"1se": mark.lambda_1se, "min": mark.lambda_min}
+    if hasattr(mark, "index_1se"):  # a cross-validation
+        one_se = {} if mark.index_1se is None else {"1se": mark.lambda_1se}
+        mark = one_se | {"min": mark.lambda_min}
     if isinstance(mark, Mapping):
         return [(str(name), lambda_of(path, lam)) for name, lam in mark.items()]
     if isinstance(mark, np.ndarray):

@@ -9,6 +9,7 @@ from ..runtime.loading import package
 from ..runtime.messages import brief
 from .path import NcvPath
 from .printing import shape
+from .tables import spread_in_words
 
 MOST = 30  # features in a picture
 MARKERS = "osD^vP*X"
@@ -26,8 +27,8 @@ def compare(paths, lam=None, ax=None, zeros=True):
         Within all paths; interpolated as `NcvPath.coef` does. By default the one that
         BIC chooses in the first path, or the nearest that all paths have.
     ax : matplotlib Axes, optional
-        Draw the table here as well, at one lambda: the 30 largest features from top to
-        bottom, one kind of dots per path.
+        Draw coefficients per standard deviation of their columns, at one lambda: the 30
+        largest features from top to bottom, one kind of dots per path.
     zeros : bool
         Whether to keep features that are zero in all paths.
 
@@ -70,8 +71,21 @@ def compare(paths, lam=None, ax=None, zeros=True):
         table = table[used | (table.index == "(Intercept)")]
     table.attrs = {"lambda": np.asarray(lam, dtype=float).tolist()}
     if ax is not None:
-        draw(ax, table)
+        draw(ax, *sizes(labelled, lam), table.attrs["lambda"])
     return table
+
+
+def sizes(paths, lam):
+    """Coefficients to draw, and what they are called: units should decide nothing."""
+    pd = package("pandas")
+
+    paths_know = all(path.spread is not None for path in paths.values())
+    columns = {
+        label: path.coef(lam=lam, standardized=paths_know)
+        for label, path in paths.items()
+    }
+    words = f"coefficient per {spread_in_words(next(iter(paths.values())))}"
+    return pd.concat(columns, axis=1), words if paths_know else "coefficient"
 
 
 def labelled_paths(paths):
@@ -119,7 +133,7 @@ def common_lambda(paths):
 # ---- the picture -------------------------------------------------------------------
 
 
-def draw(ax, table):
+def draw(ax, table, words, lam):
     """Dots of all paths, one row per feature, the largest on top."""
     from ..plots.axes import legend, shortened
     from ..plots.palette import LINE, REGION, colours, tone
@@ -144,6 +158,6 @@ def draw(ax, table):
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(max(len(shown), 1) - 0.5, -0.5)
     more = f"; the {MOST} largest of {order.size}" if order.size > MOST else ""
-    ax.set_xlabel(f"coefficient at lambda = {table.attrs['lambda']:.4g}{more}")
+    ax.set_xlabel(f"{words} at lambda = {lam:.4g}{more}")
     above = dict(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
     legend(ax, ncols=min(table.shape[1], 6), labelcolor=tone(ax, 0.8), **above)

@@ -7,7 +7,8 @@ import numpy as np
 
 from ..inputs.checks import one_of
 from ..runtime.loading import package
-from . import pickles
+from . import cv_storage, pickles
+from .frozen import freeze
 from .measures import Words, explained, words_of
 from .path import NcvPath
 from .predictions import family_name, family_of
@@ -19,6 +20,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RULES = ("min", "1se")
+NOT_KEPT = (
+    "predictions were not kept; cv_ncvpath(..., keep=True) keeps the out-of-fold "
+    "linear predictors"
+)
+NOT_ONCE = (
+    "there are no predictions: these folds do not hold out every row exactly once, "
+    "which keep=True needs"
+)
+NO_ERROR = (
+    "lambda_1se needs a standard error, and a single row held out has none, nor a "
+    "single event, or a single fold of an AUC or a concordance; hold out more of them, "
+    'or ask for rule="min"'
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,8 +51,9 @@ class CvNcvPath:
         (L,) its standard error.
     index_min : int
         Where cve is best: smallest, or largest if it is AUC or concordance.
-    index_1se : int
-        The largest lambda whose cve is within one cvse of the best.
+    index_1se : int | None
+        The largest lambda whose cve is within one cvse of the best; None where there is
+        no standard error, as of a single row held out.
     folds : np.ndarray | None
         (n,) the fold in which each row was held out; None if not exactly one.
     fold_errors : np.ndarray
@@ -49,8 +64,9 @@ class CvNcvPath:
         folds x L, whether the fold's fit reached tol.
     null_error : float
         The error of the model with intercept and offset only.
-    predictions : np.ndarray | None
-        n x L, out-of-fold linear predictors, if they were to be kept.
+    kept : np.ndarray | None
+        n x L, out-of-fold linear predictors, if they were to be kept; ask for them as
+        `predictions`.
     measure : str
         What predictions were judged by; a function of one's own by its name.
     grid : pd.DataFrame
@@ -72,15 +88,25 @@ class CvNcvPath:
     cve: np.ndarray
     cvse: np.ndarray
     index_min: int
-    index_1se: int
+    index_1se: int | None
     folds: np.ndarray | None
     fold_errors: np.ndarray
     converged: np.ndarray
     null_error: float
-    predictions: np.ndarray | None
+    kept: np.ndarray | None
     measure: str
     grid: "pd.DataFrame" = field(repr=False)
     pe: np.ndarray | None = None
+
+    def __post_init__(self):
+        freeze(self)
+
+    @property
+    def predictions(self) -> np.ndarray:
+        """Out-of-fold linear predictors, n x L, of a fit with `keep=True`."""
+        if self.kept is not None:
+            return self.kept
+        raise AttributeError(NOT_KEPT if self.folds is not None else NOT_ONCE)
 
     @property
     def gamma(self) -> float | None:
@@ -100,6 +126,8 @@ class CvNcvPath:
     @property
     def lambda_1se(self) -> float:
         """The largest lambda that is within one standard error of that."""
+        if self.index_1se is None:
+            raise ValueError(NO_ERROR)
         return float(self.lambdas[self.index_1se])
 
     @property
@@ -116,8 +144,12 @@ class CvNcvPath:
         """What the measure is called, and whether more of it is better."""
         return words_of(self.measure, family_name(self.fit))
 
-    def coef(self, rule="min", lam=None) -> "pd.Series | pd.DataFrame":
+    def coef(
+        self, rule="min", lam=None, standardized=False
+    ) -> "pd.Series | pd.DataFrame":
         """Coefficients at "min", at "1se", or at lambdas of your own.
+
+        Rules may also be called "lambda_1se" or, as in R, "lambda.1se".
 
         Examples
         --------
@@ -127,7 +159,7 @@ class CvNcvPath:
         >>> float(cv.coef("1se")["bmi"].round(3))
         5.986
         """
-        return self.fit.coef(**self._where(rule, lam))
+        return self.fit.coef(**self._where(rule, lam), standardized=standardized)
 
     def predict(
         self, X, rule="min", lam=None, type="response", offset=None, strata=None
@@ -166,6 +198,8 @@ class CvNcvPath:
         if isinstance(rule, str):  # lambda_1se, and lambda.1se as in R
             rule = rule.replace(".", "_").removeprefix("lambda_")
         one_of("rule", rule, RULES)
+        if rule == "1se" and self.index_1se is None:
+            raise ValueError(NO_ERROR)
         return {"which": self.index_min if rule == "min" else self.index_1se}
 
     def summary(self) -> "pd.DataFrame":
@@ -205,7 +239,8 @@ class CvNcvPath:
 
         from .cv_summary import CvSummary
 
-        at = [self.index_min, self.index_1se]
+        rules = RULES if self.index_1se is not None else RULES[:1]
+        at = [self.index_min, self.index_1se][: len(rules)]
         table = CvSummary(self.to_frame().iloc[at].reset_index())
         table.insert(0, "index", at)
         table.insert(2, "nonzero", table.pop("df"))
@@ -215,7 +250,7 @@ class CvNcvPath:
             table["sigma"] = np.sqrt(table["cve"])
         if self.pe is not None and self.measure != "class":
             table["pe"] = self.pe[at]
-        table.index = pd.Index(RULES, name="rule")
+        table.index = pd.Index(rules, name="rule")
         table.attrs = self._facts()
         return table
 
@@ -245,7 +280,9 @@ class CvNcvPath:
         return table
 
     def _facts(self):
-        chosen = {"lambda_min": self.lambda_min, "lambda_1se": self.lambda_1se}
+        chosen = {"lambda_min": self.lambda_min, "lambda_1se": None}
+        if self.index_1se is not None:
+            chosen["lambda_1se"] = self.lambda_1se
         return facts(self.fit) | {"measure": self.measure} | chosen
 
     def plot(self, ax=None, kind="cve", log_lambda=True) -> "Axes":
@@ -286,11 +323,45 @@ class CvNcvPath:
 
         return plot_cv(self, ax=ax, kind=kind, log_lambda=log_lambda)
 
+    def save(self, file) -> None:
+        """Write it, with its path but without X and y, to an npz file.
+
+        Examples
+        --------
+        >>> import io
+        >>> from ncvpath import cv_ncvpath, load_diabetes
+        >>> stream = io.BytesIO()
+        >>> cv_ncvpath(*load_diabetes(), nlambda=20, random_state=1).save(stream)
+        >>> stream.getvalue()[:2]
+        b'PK'
+        """
+        cv_storage.save(self, file)
+
+    @classmethod
+    def load(cls, file, family=None) -> "CvNcvPath":
+        """Read what `save` wrote; `family` is yours, if it was fitted with one.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ncvpath import CvNcvPath, cv_ncvpath, load_diabetes
+        >>> cv = cv_ncvpath(*load_diabetes(), nlambda=20, random_state=1)
+        >>> with tempfile.TemporaryFile() as file:
+        ...     cv.save(file)
+        ...     _ = file.seek(0)
+        ...     again = CvNcvPath.load(file)
+        >>> again.lambda_1se == cv.lambda_1se
+        True
+        """
+        path, fields = cv_storage.load(file, family)
+        return cls(NcvPath(**path), **fields)
+
     def __getstate__(self):
         return pickles.pack(self)
 
     def __setstate__(self, state):
         pickles.unpack(self, state)
+        freeze(self)
 
     def __repr__(self):
         shown = self.summary().drop(columns="index")

@@ -16,6 +16,7 @@ from ..matrices import product
 from ..runtime.loading import package
 from ..runtime.messages import brief
 from . import criteria, pickles, predictions, printing, storage, tables
+from .frozen import NOT_OURS, freeze
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,13 +25,11 @@ if TYPE_CHECKING:
 
     from .cv import CvNcvPath
 
-SPARSE_CELLS = 10_000_000  # coefficient tables above this many cells stay sparse
 # Fields that are arguments of ncvpath() under the same name.
 ARGUMENTS = (
     "penalty", "gamma", "alpha", "lambdas", "weights", "tol", "penalty_factor",
     "feature_names", "family", "offset", "rescale", "ties", "strata",
 )
-NOT_STORED = ("X", "y")  # the user's data: referred to, never copied or stored
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,6 +122,10 @@ class NcvPath:
         Log-likelihood of the saturated model, from which loss is counted.
     baseline : Baseline | None
         Of a Cox path: cumulative hazards at event times, behind survival curves.
+    spread : np.ndarray | None
+        (p,) standard deviation of each column, with the weights of the fit (its root
+        mean square, where the fit has no intercept to centre by); None of paths that
+        version 0.1 stored.
 
     Examples
     --------
@@ -171,10 +174,16 @@ class NcvPath:
     trials: float | None = None
     saturated: float = 0.0
     baseline: Baseline | None = field(default=None, repr=False)
+    spread: np.ndarray | None = field(default=None, repr=False)
+
+    def __post_init__(self):
+        freeze(self)
 
     # ---- coefficients ---------------------------------------------------------
 
-    def coef(self, lam=None, which=None) -> "pd.Series | pd.DataFrame":
+    def coef(
+        self, lam=None, which=None, standardized=False
+    ) -> "pd.Series | pd.DataFrame":
         """Coefficients, with the intercept first; a Cox path has none.
 
         Parameters
@@ -183,6 +192,9 @@ class NcvPath:
             Interpolated linearly between the two neighbouring lambdas.
         which : int or sequence of int, optional
             Positions on the path instead, from 0.
+        standardized : bool
+            Coefficients per standard deviation of the column (`spread`), so that their
+            sizes can be compared, whatever the units. The intercept stays as it is.
 
         Returns
         -------
@@ -199,23 +211,16 @@ class NcvPath:
         Name: 10.0, dtype: float64
         >>> path.coef(which=[0, 5]).shape
         (11, 2)
+        >>> path.coef(lam=10, standardized=True)[["bmi", "ltg"]].round(1).tolist()
+        [32.5, 28.7]
         """
-        pd = package("pandas")
-
         mix, lambdas, single = self._query(lam, which)
         beta, intercept = self.beta, self.intercept
+        if flag("standardized", standardized):
+            beta = tables.per_deviation(self)
         if lam is not None or which is not None:
             beta, intercept = beta @ mix, intercept @ mix
-        first = intercept[None] if self._names_intercept else intercept[None][:0]
-        names = [tables.INTERCEPT] * len(first) + list(self.feature_names)
-        rows, columns = pd.Index(names), pd.Index(lambdas, name="lambda")
-        if single:
-            values = np.append(first[:, 0], beta.toarray()[:, 0])
-            return pd.Series(values, index=rows, name=float(lambdas[0]))
-        if beta.shape[0] * beta.shape[1] <= SPARSE_CELLS:
-            values = np.vstack([first, beta.toarray()])
-            return pd.DataFrame(values, index=rows, columns=columns)
-        return tables.sparse_table(first, beta, rows, columns)
+        return tables.coefficients(self, intercept, beta, lambdas, single)
 
     def selected(self, lam=None, which=None) -> "list[str] | dict[float, list[str]]":
         """Names of the nonzero features at the grid lambda nearest to `lam`.
@@ -534,7 +539,8 @@ class NcvPath:
         return pd.DataFrame(columns, index=index)
 
     def plot(
-        self, ax=None, xvar="lambda", log=True, label=10, shade=True, mark=None, **lines
+        self, ax=None, xvar="lambda", log=True, label=10, shade=True, mark=None,
+        standardized=True, **lines,
     ) -> "Axes":
         """Draw the coefficient paths.
 
@@ -543,17 +549,23 @@ class NcvPath:
         ax : matplotlib Axes, optional
         xvar : {"lambda", "norm", "dev"}
             What to draw against: lambda (decreasing), the l1 norm of the
-            coefficients, or the fraction of deviance explained.
+            coefficients drawn, or the fraction of deviance explained.
         log : bool
             Logarithmic lambda axis.
-        label : int
-            How many features to name at the end of their lines, largest first.
+        label : int, str, sequence of str, or bool
+            Which features to name at the end of their lines: so many, largest first;
+            those of these names; True: all that are drawn; False: none.
         shade : bool
-            Shade the region where the objective is no longer locally convex.
+            Shade the region where the objective is no longer locally convex; lighter,
+            where norm or deviance turn back, so that models before it are there, too.
         mark : optional
             Lambdas to mark with vertical lines: a number, a criterion ("aic", "bic",
             "ebic"), several of these, a mapping of label to lambda or criterion, or
             the result of a cross-validation for its lambda_min and lambda_1se.
+        standardized : bool
+            Draw coefficients per standard deviation of their columns, as in
+            `coef(standardized=True)`, so that units decide nothing; False: as they are.
+            A path that version 0.1 has stored is drawn as it is.
         **lines
             Passed on to the lines, as matplotlib's LineCollection takes them. Above
             2000 lines those without a name are drawn as an image of how many pass each
@@ -573,12 +585,16 @@ class NcvPath:
         >>> from ncvpath import load_diabetes, ncvpath
         >>> path = ncvpath(*load_diabetes(), nlambda=20)
         >>> ax = path.plot(mark="bic")
-        >>> ax.get_xlabel()
-        'lambda (log scale)'
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('lambda (log scale)', 'coefficient per standard deviation')
         """
-        from ..plots.path import plot_path
+        from ..plots.path import Wishes, plot_path
 
-        return plot_path(self, ax, xvar, log, label, shade, mark, lines)
+        coefficients = self.beta, None
+        if flag("standardized", standardized) and self.spread is not None:
+            coefficients = tables.per_deviation(self), tables.spread_in_words(self)
+        wishes = Wishes(xvar, log, label, shade, mark)
+        return plot_path(self, ax, wishes, coefficients, lines)
 
     def plot_screening(self, ax=None) -> "Axes":
         """Draw how many features each lambda looked at and worked on.
@@ -679,10 +695,12 @@ class NcvPath:
         return replace(self)  # with X and y, unlike a pickle
 
     def __getstate__(self):
-        return pickles.pack(self) | dict.fromkeys(NOT_STORED)
+        # The user's data are referred to, never copied or stored.
+        return pickles.pack(self) | dict.fromkeys(NOT_OURS)
 
     def __setstate__(self, state):
         pickles.unpack(self, state)
+        freeze(self)
 
     # ---- inside ---------------------------------------------------------------
 

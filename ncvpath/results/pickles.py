@@ -5,6 +5,8 @@ from dataclasses import MISSING, fields
 
 from ..version import __version__
 
+# What fields were called in 0.1.
+RENAMED = {"predictions": "kept"}
 # Pickles did not always say it.
 UNKNOWN = "0.1.0 (an early one)"
 
@@ -17,7 +19,7 @@ def pack(result):
 
 def unpack(result, state):
     """Put the fields of a pickle into a result; those added since have a default."""
-    state = dict(state)
+    state = {RENAMED.get(name, name): value for name, value in dict(state).items()}
     writer = state.pop("version", UNKNOWN)
     known = {field.name: field.default for field in fields(result)}
     strange = [name for name in state if name not in known]

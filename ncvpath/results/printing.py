@@ -110,12 +110,17 @@ def rows_to_show(size):
     return np.unique(np.linspace(0, size - 1, ROWS_SHOWN).round().astype(int)).tolist()
 
 
-def drawn(result, form="png", size=(7, 4.5), dpi=90, **options):
-    """What a result plots, as the content of a file."""
+def drawn(result):
+    """What a result plots, as the content of a PNG file."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size, layout="constrained")
-    result.plot(ax=figure.subplots(), **options)
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    result.plot(ax=figure.subplots())
+    return saved(figure, "png", dpi=90)
+
+
+def saved(figure, form, dpi):
+    """A figure as the content of a file."""
     stream = io.BytesIO()
     figure.savefig(stream, format=form, dpi=dpi)
     return stream.getvalue()

@@ -30,36 +30,66 @@ from .stored_checks import (
     is_label,
 )
 
-FORMAT = 3
-# Before families: all that was added since has a default.
-READ = (2, FORMAT)
+FORMAT = 4
+# Before families (all that was added since has a default), and with names as an array
+# of text, in which each takes the place of the longest.
+READ = (2, 3, FORMAT)
+ARRAY_OF_NAMES = 3
+# Arrays that a path need not have, and which side of the table they are as long as.
+GIVEN = {"weights": "n", "offset": "n", "spread": "p"}
 # Bytes of text that the facts may be: a status per lambda, names of constant columns.
 MOST_TEXT = 1 << 28
 
 
 def save(path, file):
     """Write a path to a file name or an open binary file."""
-    names = np.array(path.feature_names, dtype=str)
-    changed = [a for a, b in zip(path.feature_names, names.tolist()) if a != b]
-    if changed:  # arrays of text drop zeros at the end
-        raise ValueError(
-            f"feature names must not end in a null character; got {changed[0]!r}"
-        )
+    write(file, *contents(path))
+
+
+def write(file, arrays, facts):
+    """Arrays, and facts as JSON has them, to a file name or an open binary file."""
+    facts |= {"format": FORMAT, "version": __version__}
+    arrays["facts"] = np.array(json.dumps(facts))
+    with nullcontext(file) if hasattr(file, "write") else replaced(file) as stream:
+        np.savez_compressed(stream, **arrays)
+
+
+def contents(path):
+    """What a file has of a path: arrays and facts."""
     arrays = {name: getattr(path, name) for name in ARRAYS}
     arrays |= {f"work_{name}": counts for name, counts in path.work.items()}
     arrays |= {f"round_{name}": values for name, values in (path.rounds or {}).items()}
     parts = ("data", "indices", "indptr")
     arrays |= {f"beta_{part}": getattr(path.beta, part) for part in parts}
-    arrays["feature_names"] = names
-    for name in ("weights", "offset"):
+    arrays |= as_bytes(path.feature_names)
+    for name in GIVEN:
         if getattr(path, name) is not None:
             arrays[name] = getattr(path, name)
     facts = {name: getattr(path, name) for name in (*FACTS, *ADDED)}
-    facts |= of_family(path, arrays)
-    facts |= {"format": FORMAT, "version": __version__}
-    arrays["facts"] = np.array(json.dumps(facts))
-    with nullcontext(file) if hasattr(file, "write") else replaced(file) as stream:
-        np.savez_compressed(stream, **arrays)
+    return arrays, facts | of_family(path, arrays)
+
+
+def as_bytes(names):
+    """All names one after the other, and where each ends."""
+    encoded = [name.encode("utf-8", "surrogatepass") for name in names]
+    return {
+        "names_text": np.frombuffer(b"".join(encoded), dtype=np.uint8),
+        "names_ends": np.cumsum([len(name) for name in encoded], dtype=np.int64),
+    }
+
+
+def read_names(archive, facts):
+    """The names of the features."""
+    p = facts["p"]
+    if facts["format"] <= ARRAY_OF_NAMES:
+        return tuple(array(archive, "feature_names", "U", (p,)).tolist())
+    ends = array(archive, "names_ends", "i", (p,))
+    places = np.append(0, ends)
+    if (np.diff(places) < 0).any():
+        raise ValueError("names_ends are not the ends of names")
+    text = array(archive, "names_text", "u", (int(ends[-1]),)).tobytes()
+    pieces = (text[a:b] for a, b in zip(places[:-1], ends))
+    return tuple(piece.decode("utf-8", "surrogatepass") for piece in pieces)
 
 
 def of_family(path, arrays):
@@ -125,28 +155,35 @@ def name_of(file):
 
 def load(file, family=None):
     """The fields of a stored path; `family` is the user's own, if it has one."""
-    name = getattr(file, "name", "an open file") if hasattr(file, "read") else file
-    if name is file and os.path.isdir(name_of(file)):
-        raise ValueError(f"file must be written by NcvPath.save; got {name}: a folder")
-    with nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
-        try:
-            with ZipFile(stream) as archive:
-                fields = check_fields(parse(archive))
-        # Whatever is raised while zip, numpy, json and scipy read a file that is
-        # damaged, hostile or of another kind says so.
-        except Exception as error:
-            reason = str(error) if type(error) is ValueError else repr(error)
-            raise ValueError(
-                f"file must be written by NcvPath.save; got {name}: {reason}"
-            ) from None
+    with opened(file, "NcvPath") as archive:
+        fields = check_fields(parse(archive, read_facts(archive)))
     fields["family"] = check_own(fields, family)
     return fields
 
 
-def parse(archive):
-    """Fields from the arrays of a file."""
-    from scipy.sparse import csc_array
+@contextmanager
+def opened(file, kind):
+    """The arrays of a file that `save` of some kind of result has written.
 
+    Whatever is raised while zip, numpy, json and scipy read a file that is damaged,
+    hostile or of another kind says so.
+    """
+    name = getattr(file, "name", "an open file") if hasattr(file, "read") else file
+    if name is file and os.path.isdir(name_of(file)):
+        raise ValueError(f"file must be written by {kind}.save; got {name}: a folder")
+    with nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
+        try:
+            with ZipFile(stream) as archive:
+                yield archive
+        except Exception as error:
+            reason = str(error) if type(error) is ValueError else repr(error)
+            raise ValueError(
+                f"file must be written by {kind}.save; got {name}: {reason}"
+            ) from None
+
+
+def read_facts(archive):
+    """The facts of a file, as far as a path has them."""
     facts = json.loads(str(array(archive, "facts", "U", (), MOST_TEXT)[()]))
     if not isinstance(facts, dict) or "format" not in facts:
         raise ValueError("its facts are not those of a path")
@@ -156,9 +193,16 @@ def parse(archive):
             f"{facts.get('version', '0.1.0')}, is not format {FORMAT}, which ncvpath "
             f"{__version__} reads"
         )
-    if facts["format"] < FORMAT:
+    if facts["format"] == READ[0]:
         facts |= ADDED | {"own_family": False}
     check_facts(facts)
+    return facts
+
+
+def parse(archive, facts):
+    """Fields of a path from the arrays of a file."""
+    from scipy.sparse import csc_array
+
     n, p, size = facts["n"], facts["p"], len(facts["status"])
     fields = {name: facts[name] for name in (*FACTS, *ADDED, "own_family")}
     fields |= {name: tuple(facts[name]) for name in ("constant", "status")}
@@ -167,11 +211,11 @@ def parse(archive):
     for name, kind in ARRAYS.items():
         length = p if name == "penalty_factor" else size
         fields[name] = array(archive, name, kind, (length,))
-    for name in ("weights", "offset"):
+    for name, side in GIVEN.items():
         given = f"{name}.npy" in archive.namelist()
-        fields[name] = array(archive, name, "f", (n,)) if given else None
+        fields[name] = array(archive, name, "f", (facts[side],)) if given else None
     fields |= survival(archive, facts, n, size)
-    fields["feature_names"] = tuple(array(archive, "feature_names", "U", (p,)).tolist())
+    fields["feature_names"] = read_names(archive, facts)
     columns = array(archive, "beta_indptr", "i", (size + 1,))
     nonzero = (int(columns[-1]),)
     values = array(archive, "beta_data", "f", nonzero)

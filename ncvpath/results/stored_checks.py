@@ -117,8 +117,10 @@ def check_fields(fields):
         weights is None or (np.isfinite(weights) & (weights >= 0)).all(),
         "weights are not >= 0",
     )
-    offset = fields["offset"]
+    offset, spread = fields["offset"], fields["spread"]
     demand(offset is None or np.isfinite(offset).all(), "offset is not finite")
+    positive = spread is None or (np.isfinite(spread) & (spread >= 0)).all()
+    demand(positive, "spread is not >= 0")
     if fields["rounds"] is not None:
         check_rounds(fields["rounds"], size)
     if fields["family"] == "cox" and not fields["own_family"]:

@@ -13,24 +13,35 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
 
+from .announcing import ANNOUNCER
 from .loading import ONE_AT_A_TIME, undisturbed
 
 
 class ForgivingCache:
     """The cache of one compiled function, whose failures count as misses."""
 
-    def __init__(self, cache):
-        self.cache = cache
+    def __init__(self, cache, all_caches):
+        self.cache, self.all = cache, all_caches
+        all_caches.append(self)
+
+    def is_empty(self):
+        """Whether nothing was compiled before, as far as can be seen."""
+        with suppress(Exception):
+            return not self.cache._cache_file._load_index()
+        return True
 
     def load_overload(self, *arguments):
         """Machine code for these types, or None."""
         # A damaged file may raise anything: it is read by pickle and by LLVM.
+        found = None
         try:
-            return self.cache.load_overload(*arguments)
+            found = self.cache.load_overload(*arguments)
         except Exception:
             with suppress(Exception):
                 self.cache.flush()  # else it would be met again in every process
-            return None
+        if found is None:
+            ANNOUNCER.compiles(all(cache.is_empty() for cache in self.all))
+        return found
 
     def save_overload(self, *arguments):
         """Keep machine code, if the disk lets us."""
@@ -56,12 +67,13 @@ def stamp(folder):
 def prepare(modules, sources):
     """Give every compiled function of some modules such a cache, stamped with all of
     their sources."""
+    caches = []
     for module in modules:
         for function in vars(module).values():
             cache = getattr(function, "_cache", None)
             if hasattr(cache, "_cache_file") and not isinstance(cache, ForgivingCache):
                 cache._cache_file._source_stamp = sources
-                function._cache = ForgivingCache(cache)
+                function._cache = ForgivingCache(cache, caches)
 
 
 def import_all(names):

@@ -3,11 +3,11 @@
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
+from ..version import __version__
 from .threads import available_cores
 
 PACKAGES = (
-    "ncvpath", "numpy", "scipy", "numba", "pandas", "matplotlib", "threadpoolctl",
-    "tqdm",
+    "numpy", "scipy", "numba", "pandas", "matplotlib", "threadpoolctl", "tqdm",
 )
 
 
@@ -24,6 +24,7 @@ def show_versions() -> None:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "cores": str(available_cores()),
+        "ncvpath": __version__,  # also of a checkout that nobody has installed
     }
     for package in PACKAGES:
         try:

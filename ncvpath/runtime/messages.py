@@ -3,6 +3,7 @@
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Set
+from difflib import get_close_matches
 from itertools import islice
 from numbers import Real
 
@@ -34,6 +35,13 @@ def is_ours(package):
     return str(package).partition(".")[0] == __package__.partition(".")[0]
 
 
+def similar(word, known):
+    """The known word that was meant, as a question, if there is one nearly the same."""
+    lower = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), lower, n=1)
+    return f" (did you mean {lower[near[0]]!r}?)" if near else ""
+
+
 def described(x):
     """What came in place of an array, and what to do with it."""
     if isinstance(x, Iterator):
@@ -47,12 +55,24 @@ def described(x):
     return f"{type(x).__name__} {brief(x)}"
 
 
-def first_of_no_number(values):
-    """The first entry of an array of objects that is no number, and where it is."""
-    if values.dtype.kind != "O":
+def first_of_no_number(name, values):
+    """The first entry that is no number and its place; or how they become numbers."""
+    if values.dtype.kind not in "OU":
         return ""
     for place, entry in enumerate(islice(values.flat, SEARCHED)):
-        if not isinstance(entry, Real):
+        if not (isinstance(entry, Real) or is_numeral(entry)):
             where = ", ".join(map(str, np.unravel_index(place, values.shape)))
             return f", with {brief(entry)} at [{where}]"
-    return " (convert it to float)"
+    return (
+        f" (its entries are numbers stored as text or objects: {name}.astype(float), "
+        f"or pandas.to_numeric({name}))"
+    )
+
+
+def is_numeral(entry):
+    """Whether it is text that says a number."""
+    try:
+        float(entry)
+    except (TypeError, ValueError):
+        return False
+    return isinstance(entry, str)

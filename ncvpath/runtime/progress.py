@@ -2,7 +2,10 @@
 
 import sys
 import threading
+from contextlib import ExitStack
 from time import monotonic
+
+from .announcing import ANNOUNCER
 
 # Seconds between two states of the plain line: all of them go into a file.
 PAUSE = 0.1
@@ -12,7 +15,7 @@ class Bar:
     """Counts finished lambdas, from any thread, and shows them when asked to."""
 
     def __init__(self, show):
-        self.show, self.total = show, 0
+        self.show, self.total, self._waiting = show, 0, ExitStack()
         self._lock, self._bar, self._over = threading.Lock(), None, False
 
     def expect(self, more):
@@ -35,9 +38,12 @@ class Bar:
             self._bar.update(count)
 
     def __enter__(self):
+        if self.show:
+            self._waiting.enter_context(ANNOUNCER.waiting())
         return self
 
     def __exit__(self, failure, *_):
+        self._waiting.close()
         with self._lock:
             self._over = True
             if self._bar is not None:

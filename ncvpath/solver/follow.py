@@ -57,8 +57,8 @@ def follow(problem, state, lambdas, warm_up_lambdas, settings, tick):
         if not finite.all():
             lam = part.solutions.lambdas[np.argmin(finite)]
             raise FloatingPointError(
-                f"numbers overflowed at lambda={lam:g}; rescale X and y, or choose a "
-                "less extreme gamma"
+                f"numbers overflowed at lambda={lam:g}; rescale X and y, e.g. divide "
+                "each by its largest absolute value, or choose a less extreme gamma"
             )
         first, left = min(left, len(part)), max(left - len(part), 0)
         part, stopped = within_dfmax(

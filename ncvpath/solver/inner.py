@@ -126,7 +126,7 @@ def by_residual(
 def by_proximal_gradient(problem, state, features, lambdas, target, max_epochs, each):
     """GIST: all coordinates at once, along the gradient."""
     r, l2 = coordinates(problem, state, features, lambdas[0])
-    loss = gist.Squares(problem.design, features, state.correlation.vector)
+    loss = gist.squares(problem, state, features)
     epochs = gist.minimise(loss, problem.penalty, r, l2, target, max_epochs)
     return single(problem, features, lambdas, r.beta, epochs)
 

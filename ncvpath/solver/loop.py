@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import kernels
-from ..matrices.least_squares import least_squares
+from ..matrices.least_squares import least_squares, shortest_step
 from .certificates import Certificates, Checked, Correlations
 from .finished import Finished, Status, add_work, no_work
 from .inner import INNER, Solved, by_steps
@@ -128,8 +128,11 @@ def walk(problem, state, lambdas, limits):
     yield from at_null
     yield from rounds(problem, state, below[below > 0], limits)
     if below.size and below[-1] == 0:
-        [finished] = rounds(problem, state, below[-1:], limits)
-        yield unpenalised(problem, state, limits, finished)
+        finished = by_least_squares(problem, state, limits)
+        if finished is None:
+            [finished] = rounds(problem, state, below[-1:], limits)
+            finished = unpenalised(problem, state, limits, finished)
+        yield finished
 
 
 def begin_walk(problem, state, lambdas, limits):
@@ -433,6 +436,47 @@ def stay_at_null(problem, state, lambdas, limits):
         solutions.settled(), worst,
         [Status.CONVERGED if k else Status.ROUNDING for k in worst <= limits.tol],
         outcome.work, trace,
+    )
+
+
+def by_least_squares(problem, state, limits):
+    """Lambda 0 without rounds where columns are dependent, or nearly: they would creep
+    along directions that hardly matter.
+
+    Of many solutions it is one that is near the lambda before: on its support, if
+    that can be. None where there is one solution, or this is not one.
+    """
+    design, live = problem.design, np.flatnonzero(problem.may_enter)
+    direct = live.size <= design.n_counted and design.n * live.size <= DIRECT
+    if not problem.likelihood.is_quadratic or not direct:
+        return None
+    residual, support = state.correlation.vector, np.flatnonzero(state.beta)
+    if least_squares(design, residual, live)[1]:
+        return None
+    started, attempt = perf_counter(), begin(problem, state, 0.0, limits)
+    for features in filter(np.size, (support, live)):
+        step = shortest_step(design, residual, features, limits.tol)
+        beta = (state.beta[features] + step)[None]
+        solutions = Solutions(problem, np.zeros(1), features, beta)
+        values = design.correlate(solutions.residual)
+        inside, outside = violations(solutions, values, solutions.member)
+        worst = max(inside[0], outside[0], solutions.rounding[0])
+        if worst <= limits.tol and solutions.objective[0] <= attempt.ceiling:
+            break
+    else:
+        return None
+    work = no_work(1)
+    work["working_set"][:], work["rounds"][:] = features.size, 1
+    work["checked"][:], work["seconds"][:] = design.p, perf_counter() - started
+    solved = Solved(solutions, *np.zeros((2, 1)), np.ones(1, dtype=bool))
+    outcome = Outcome(solved, Checked(values, None, *np.zeros((2, 1))), inside, outside,
+                      work)
+    if limits.record:
+        attempt.trace.append(record_round(outcome, 0, solutions.member, 1.0))
+    state.move(solutions, 0, Correlations(design, solutions.residual[0], values[0]))
+    return Finished(
+        solutions.settled(), np.array([worst]), [Status.ONE_OF_MANY], work,
+        [attempt.trace],
     )
 
 

@@ -22,8 +22,11 @@ from ncvpath.cli.report import MOST_ROWS
 
 X, Y = load_diabetes()
 DATA = pd.concat([X, Y], axis=1).iloc[:80]
-FILES = ["coefficients.csv", "path.csv", "path.png", "report.html", "selected.csv"]
-FILES_CV = sorted([*FILES, "cv.csv", "cv.png"])
+FILES = [
+    "coefficients.csv", "model.npz", "path.csv", "path.png", "report.html",
+    "selected.csv",
+]
+FILES_CV = sorted([*FILES, "cv.csv", "cv.png", "held_out.png"])
 FAST = ["--nlambda", "20"]
 
 
@@ -265,16 +268,16 @@ def test_a_huge_table_leaves_out_features_that_never_enter(monkeypatch):
 @pytest.mark.parametrize(("form", "start"), [("pdf", b"%PDF"), ("svg", b"<?xml")])
 def test_pictures_come_in_the_format_asked_for(form, start, folder):
     fit("--plot", form, "--cv", "3")
-    for name in ("path", "cv"):
+    for name in ("path", "cv", "held_out"):
         file = folder / "ncvpath-results" / f"{name}.{form}"
         assert file.read_bytes().startswith(start)
-    assert report().count("data:image/png;base64,") == 2
+    assert report().count("data:image/png;base64,") == 3
 
 
 def test_a_path_of_one_lambda_has_tables_but_no_pictures(folder):
     fit("--nlambda", "1", "--cv", "3")
     assert names_in(folder / "ncvpath-results") == [
-        name for name in FILES_CV if not name.endswith("png")
+        name for name in FILES_CV if name not in ("path.png", "cv.png")
     ]
     assert "one lambda has no picture" in report()
 
@@ -311,7 +314,7 @@ def test_the_report_is_a_page_of_its_own():
     page = Page(html)
     assert not {"script", "link", "iframe"} & {tag for tag, _ in page.found}
     sources = [attrs["src"] for tag, attrs in page.found if tag == "img"]
-    assert len(sources) == 2
+    assert len(sources) == 3
     for source in sources:
         picture = base64.b64decode(source.removeprefix("data:image/png;base64,"))
         assert picture.startswith(b"\x89PNG\r\n")
@@ -389,8 +392,8 @@ def test_a_second_fit_replaces_the_first_and_nothing_else(folder):
     (out / "cv.pdf").write_text("mine too")
     fit("--plot", "svg")
     assert names_in(out) == sorted(
-        ["coefficients.csv", "cv.pdf", "notes.txt", "path.csv", "path.svg",
-         "report.html", "selected.csv"]
+        ["coefficients.csv", "cv.pdf", "model.npz", "notes.txt", "path.csv",
+         "path.svg", "report.html", "selected.csv"]
     )
     assert (out / "notes.txt").read_text() == "mine"
     assert (out / "cv.pdf").read_text() == "mine too"
@@ -693,9 +696,9 @@ def test_help_has_examples(arguments, capsys):
 
 
 def test_examples_of_the_help_can_be_parsed(capsys):
-    from ncvpath.cli.command import EXAMPLES, check_outcome, fit_parser
+    from ncvpath.cli.options import EXAMPLES, check_outcome, fit_parser
 
-    lines = re.findall(r"python -m ncvpath fit (.*)", EXAMPLES)
+    lines = re.findall(r"\{0\} fit (.*)", EXAMPLES)
     assert len(lines) >= 3
     for line in lines:
         parser = fit_parser()

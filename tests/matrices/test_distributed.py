@@ -232,6 +232,19 @@ def test_the_first_column_that_is_not_finite_is_named():
         ncvpath(da.from_array(X, (30, 20)), y)
 
 
+@pytest.mark.parametrize("which", [0, [0, 3], None])
+def test_predictions_of_an_empty_support(which):
+    """There was nothing to read, and it was an IndexError."""
+    X, y = draw(30, 70)
+    given = da.from_array(X, (30, 20))
+    path = ncvpath(given, y, lambdas=[1e9, 1e8, 1e7, 1e6])
+    assert path.df.max() == 0
+    found = path.predict(given, which=which)
+    np.testing.assert_allclose(found, np.broadcast_to(y.mean(), found.shape))
+    expected = y - path.predict(X, which=0)
+    np.testing.assert_allclose(path.residuals(which=0), expected)
+
+
 def test_cross_validation_of_a_dask_array(client):
     X, y = draw(40, 30, seed=7)
     options = dict(nfolds=3, random_state=1, nlambda=8, lambda_min_ratio=0.3, tol=1e-9)

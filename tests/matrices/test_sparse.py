@@ -455,8 +455,11 @@ def test_numbers_and_indices_may_be_big_endian(form):
 
 
 def sparse_frame(dense):
-    names = [f"f{j}" for j in range(dense.shape[1])]
-    return pd.DataFrame.sparse.from_spmatrix(sparse.csc_array(dense), columns=names)
+    column = pd.arrays.SparseArray.from_spmatrix
+    columns = sparse.csc_array(dense)
+    return pd.DataFrame({
+        f"f{j}": column(columns[:, [j]]) for j in range(dense.shape[1])
+    })
 
 
 def test_a_frame_of_sparse_columns_is_not_filled_in(monkeypatch):

@@ -129,7 +129,10 @@ def test_nothing_is_drawn_without_axes(paths):
 
 def test_each_path_has_its_dots_the_largest_feature_on_top(paths):
     ax = axes()
-    table = compare(paths, lam=5.0, ax=ax, zeros=False).drop(index="(Intercept)")
+    compare(paths, lam=5.0, ax=ax, zeros=False)
+    drawn = {k: v.coef(lam=5.0, standardized=True) for k, v in paths.items()}
+    table = pd.DataFrame(drawn).drop(index="(Intercept)")
+    table = table[table.ne(0).any(axis=1)]
     order = table.abs().max(axis=1).sort_values(ascending=False).index
     assert [label.get_text() for label in ax.get_yticklabels()] == list(order)
     assert ax.yaxis_inverted()
@@ -140,7 +143,7 @@ def test_each_path_has_its_dots_the_largest_feature_on_top(paths):
         np.testing.assert_array_equal(np.round(rows), np.arange(len(order)))
     colours = {line.get_color() for line in ax.lines if line.get_label() in paths}
     assert len(colours) == 3
-    assert ax.get_xlabel() == "coefficient at lambda = 5"
+    assert ax.get_xlabel() == "coefficient per standard deviation at lambda = 5"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == list(paths)
 
 

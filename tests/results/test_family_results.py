@@ -396,7 +396,7 @@ def test_coefficients_of_cox_have_no_intercept(paths):
 
 def test_a_large_table_of_cox_is_sparse(paths, monkeypatch):
     expected = paths["cox"].coef()
-    monkeypatch.setattr("ncvpath.results.path.SPARSE_CELLS", 0)
+    monkeypatch.setattr("ncvpath.results.tables.SPARSE_CELLS", 0)
     np.testing.assert_array_equal(paths["cox"].coef(), expected)
 
 
@@ -411,11 +411,14 @@ def test_the_family_is_named(name, paths):
 
 
 @pytest.mark.parametrize("name, label", [
-    ("binomial", "coefficient (log odds)"), ("poisson", "coefficient (log mean)"),
-    ("cox", "coefficient (log hazard)"), ("own", "coefficient"),
+    ("binomial", " (log odds)"), ("poisson", " (log mean)"),
+    ("cox", " (log hazard)"), ("own", ""),
 ])
 def test_pictures_say_what_a_coefficient_is(name, label, paths):
-    assert paths[name].plot().get_ylabel() == label
+    ax = paths[name].plot()
+    assert ax.get_ylabel() == f"coefficient per standard deviation{label}"
+    ax = paths[name].plot(standardized=False)
+    assert ax.get_ylabel() == f"coefficient{label}"
     plt.close("all")
 
 

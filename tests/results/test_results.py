@@ -290,7 +290,7 @@ def test_the_wide_table_is_coef(path):
 
 def test_a_huge_wide_table_is_sparse_and_holds_the_same(path, monkeypatch):
     dense = path.to_frame()
-    monkeypatch.setattr("ncvpath.results.path.SPARSE_CELLS", 10)
+    monkeypatch.setattr("ncvpath.results.tables.SPARSE_CELLS", 10)
     wide = path.to_frame()
     assert all(isinstance(dtype, pd.SparseDtype) for dtype in wide.dtypes)
     pd.testing.assert_frame_equal(wide.sparse.to_dense(), dense)
@@ -761,7 +761,7 @@ TAMPERED = {
     "with another p": with_facts(p=11),
     "with too few lambdas": lambda a: dict(lambdas=a["lambdas"][:5]),
     "with too few losses": lambda a: dict(loss=a["loss"][:5]),
-    "with too few names": lambda a: dict(feature_names=a["feature_names"][:3]),
+    "with too few names": lambda a: dict(names_ends=a["names_ends"][:3]),
     "with too few factors": lambda a: dict(penalty_factor=np.ones(2)),
     "with lambdas as text": lambda a: dict(lambdas=a["lambdas"].astype(str)),
     "with too few counts": lambda a: dict(work_epochs=a["work_epochs"][:5]),

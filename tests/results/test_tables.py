@@ -135,7 +135,7 @@ def test_tables_do_not_share_memory_with_the_path(path):
 
 
 def test_a_wide_table_of_many_features_stays_sparse(path, monkeypatch):
-    monkeypatch.setattr("ncvpath.results.path.SPARSE_CELLS", 0)
+    monkeypatch.setattr("ncvpath.results.tables.SPARSE_CELLS", 0)
     wide = path.to_frame()
     assert wide.sparse.density < 1
     stored = sum(column.array.sp_values.size for _, column in wide.items())

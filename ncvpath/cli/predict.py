@@ -1,0 +1,245 @@
+"""`python -m ncvpath predict`: a stored model and a data file become predictions."""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from ..results import CvNcvPath, NcvPath
+from ..results.cv_storage import holds_cv
+from ..results.storage import replaced
+from ..runtime.loading import package
+from .data_files import example, hint, is_numeric, read_table
+from .options import reading_options
+from .parsing import ANSWERED, Parser, program
+
+# Columns of the predictions unless a type is asked for: their names and types.
+USUAL = {
+    "gaussian": {"prediction": "response"},
+    "binomial": {"probability": "response", "class": "class"},
+    "poisson": {"mean": "response"},
+    "cox": {"relative_risk": "response", "median": "median"},
+}
+WITH_STRATA = ("median", "survival")
+EXAMPLES = """\
+example:
+  {0} fit data.csv --response y --cv 10 --out results
+  {0} predict results/model.npz new.csv --out predictions.csv
+
+One row per row of FILE. Columns of FILE are found by name; those that the model does
+not have are left alone, and text is encoded as it was in the fit.
+"""
+
+
+def predict_parser():
+    """The options of `predict`."""
+    parser = Parser(
+        prog=f"{program()} predict", allow_abbrev=False,
+        epilog=EXAMPLES.format(program()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Predict new rows by a model that `fit` has written.",
+    )
+    add = parser.add_argument
+    add("model", type=Path, metavar="MODEL",
+        help="model.npz of a fit, or a file that save() wrote in Python")
+    add("file", type=Path, metavar="FILE", help="the new rows, in any format of fit")
+    add("--out", type=Path, default=Path("predictions.csv"), metavar="CSV",
+        help="where to write (default: %(default)s); replaced if it is there")
+    add("--rule", choices=("min", "1se"),
+        help="of a cross-validated model: which lambda (default: min)")
+    add("--lambda", dest="lam", type=float, metavar="NUMBER",
+        help="a lambda within the path (default without --cv: that of the best BIC)")
+    add("--type", metavar="NAME",
+        help="response, link; class; survival, median (default: by the family)")
+    add("--offset", metavar="COLUMN", help="needed where the fit had one")
+    add("--strata", metavar="COLUMN",
+        help="needed for survival and medians where the fit had them")
+    add("--id", metavar="COLUMN", help="a column to copy beside the predictions")
+    add("--omit-missing", action="store_true",
+        help="leave predictions of rows with missing values empty (otherwise they are "
+        "an error)")
+    reading_options(add)
+    return parser
+
+
+def predict_command(arguments):
+    """Run `predict`; returns the exit code."""
+    parser = predict_parser()
+    options = parser.parse_args(arguments)
+    try:
+        refuse_inputs(options)
+        model = load(options.model)
+        table = read_table(options.file, options.sep, options.decimal, options.charset)
+        found = predictions(options, *model, table)
+        with replaced(options.out) as stream:
+            found.to_csv(stream)
+    except ANSWERED as error:
+        parser.fail(error)
+    print(f"{len(found)} rows, {', '.join(found.columns[:3])}: {options.out}")
+    return 0
+
+
+def refuse_inputs(options):
+    """An error where predictions would replace what they come from."""
+    for file in (options.model, options.file):
+        if options.out.exists() and file.exists() and options.out.samefile(file):
+            raise ValueError(f"--out {options.out} would replace {file}, an input")
+
+
+def load(file):
+    """A path, and its cross-validation or None."""
+    if holds_cv(file):
+        cv = CvNcvPath.load(file)
+        return cv.fit, cv
+    return NcvPath.load(file), None
+
+
+def chosen_lambda(options, path, cv):
+    """The lambda at which to predict."""
+    if options.lam is not None and options.rule is not None:
+        raise ValueError("give --rule or --lambda, not both")
+    if options.lam is not None:
+        return options.lam
+    if cv is None:
+        if options.rule is not None:
+            raise ValueError(
+                "--rule is for a model fitted with --cv; this one was not: leave it "
+                "out for the best BIC, or give --lambda"
+            )
+        return path.select("bic")
+    return cv.lambda_1se if options.rule == "1se" else cv.lambda_min
+
+
+def predictions(options, path, cv, table):
+    """The table to write."""
+    pd = package("pandas")
+
+    name = path.family if isinstance(path.family, str) else path.family.name
+    usual = USUAL.get(name, {"prediction": "response"})
+    if path.classes is None or path.trials is not None:  # no labels to predict
+        usual = {column: type for column, type in usual.items() if type != "class"}
+    types = {options.type: options.type} if options.type else usual
+    lam, more = chosen_lambda(options, path, cv), of_rows(options, path, types, table)
+    X = features(table, path)
+    needed = pd.DataFrame({"X": X.notna().all(axis=1)} | {
+        role: values.notna() for role, values in more.items()
+    }).all(axis=1)
+    if not needed.all() and not options.omit_missing:
+        raise ValueError(missing(X, more))
+    rows = np.flatnonzero(needed)
+    found = pd.DataFrame(index=pd.RangeIndex(1, len(table) + 1, name="row"))
+    if options.id is not None:
+        found[options.id] = column(table, "--id", options.id).to_numpy()
+    for title, type in types.items():
+        if rows.size == 0:
+            break
+        own = {role: values.iloc[rows] for role, values in more.items()}
+        own["strata"] = own.get("strata") if type in WITH_STRATA else None
+        told = path.predict(X.iloc[rows], lam=lam, type=type, **own)
+        told = told.T if type == "survival" else pd.DataFrame({title: told})
+        told.index = found.index[rows]
+        found = found.join(told.rename(columns=str))
+    return found
+
+
+def of_rows(options, path, types, table):
+    """Offset and strata, as far as they are needed."""
+    needed = {
+        "offset": path.offset is not None,
+        "strata": path.strata is not None and bool({*types.values()} & {*WITH_STRATA}),
+    }
+    found = {}
+    for role, is_needed in needed.items():
+        name = getattr(options, role)
+        if is_needed and name is None:
+            raise ValueError(
+                f"--{role} COLUMN must be given, as this model was fitted with "
+                f"{'one' if role == 'offset' else 'them'}"
+            )
+        if name is not None:
+            found[role] = column(table, f"--{role}", name)
+    if "offset" in found and not is_numeric(found["offset"]):
+        raise ValueError(
+            f"--offset must be a column of numbers; {options.offset!r} has "
+            f"{example(found['offset'])}"
+        )
+    return found
+
+
+def column(table, option, name):
+    """A column that an option names."""
+    if name not in table:
+        near = hint(name, list(table.columns))
+        raise ValueError(f"{option}: there is no column {name!r}{near}")
+    return table[name]
+
+
+def missing(X, more):
+    """What is missing, in words."""
+    counts = X.isna().sum()
+    told = [f"{name!r} has {count}" for name, count in counts[counts > 0].items()]
+    told += [f"--{role} has {n}" for role, values in more.items()
+             if (n := values.isna().sum())]
+    return (
+        f"missing values: {', '.join(told[:5])}; fill them in, or leave predictions of "
+        "those rows empty with --omit-missing"
+    )
+
+
+# ---- columns -----------------------------------------------------------------------
+
+
+def features(table, path):
+    """The columns of the fit, those of encoded text among them."""
+    pd = package("pandas")
+
+    levels, found, lost = {}, {}, []
+    for name in path.feature_names:
+        if name in table:
+            found[name] = numeric(table, name)
+            continue
+        source = encoded_from(name, table)
+        if source is None:
+            lost.append(name)
+        else:
+            levels.setdefault(source, []).append(name.removeprefix(f"{source}="))
+    if lost:
+        near = hint(lost[0], list(table.columns))
+        raise ValueError(
+            f"FILE must have the columns of the fit; {len(lost)} of {path.p} are not "
+            f"there, {lost[0]!r} among them{near}"
+        )
+    for source, known in levels.items():
+        found |= encoded(table[source], source, known)
+    return pd.DataFrame({name: found[name] for name in path.feature_names})
+
+
+def numeric(table, name):
+    """A column of numbers."""
+    if not is_numeric(table[name]) and table[name].notna().any():
+        raise ValueError(
+            f"column {name!r} must be numbers, as in the fit; it has "
+            f"{example(table[name])}"
+        )
+    return table[name].astype(float)
+
+
+def encoded_from(name, table):
+    """The column of text whose level a feature is, or None."""
+    places = [k for k, letter in enumerate(name) if letter == "="]
+    return next((name[:k] for k in places if name[:k] in table), None)
+
+
+def encoded(values, source, known):
+    """Zeros and ones for each level; two levels were told apart by the second."""
+    text = values.astype(str).where(values.notna())
+    others = sorted({*text.dropna()} - {*known})
+    if len(others) > (len(known) == 1):
+        raise ValueError(
+            f"column {source!r} has {others[-1]!r}, a level that the fit did not have "
+            f"({', '.join(known[:8])})"
+        )
+    return {
+        f"{source}={level}": (text == level).astype(float).where(values.notna())
+        for level in known
+    }
