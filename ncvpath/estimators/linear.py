@@ -158,9 +158,9 @@ class NcvClassifier(ClassifierMixin, NcvEstimator):
     >>> model.predict(X.head(3))
     array(['ill', 'healthy', 'healthy'], dtype=object)
     >>> model.predict_proba(X.head(3)).round(2)
-    array([[0.38, 0.62],
-           [0.56, 0.44],
-           [0.62, 0.38]])
+    array([[0.32, 0.68],
+           [0.62, 0.38],
+           [0.66, 0.34]])
     """
 
     _fixed = {"family": "binomial"}

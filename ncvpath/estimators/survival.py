@@ -89,7 +89,7 @@ class NcvSurvival(NcvEstimator):
     0.74
     >>> curve, = model.predict_survival_function(X.head(1))
     >>> curve([0, 100, 400]).round(2)
-    array([1.  , 0.58, 0.07])
+    array([1.  , 0.48, 0.05])
     """
 
     _fixed = {"family": "cox"}
