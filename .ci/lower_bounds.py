@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTED = ("progress", "parquet", "dask", "test")  # extras
+TESTED = ("progress", "parquet", "dask", "sklearn", "test")  # extras
 # What the packages of the oldest set did not know when they were made: newer ones
 # answer them with warnings, which are errors here.
 OF_THEIR_TIME = ("pyparsing<3.3",)  # matplotlib 3.8

@@ -118,8 +118,8 @@ def levels(graph):
 
 # Columns of the picture: parts stand in the middle, unless there is company.
 PLACES = {
-    "__init__": 1, "cv_results": -1, "datasets": 1, "families": 1, "penalties": 1,
-    "version": -1,
+    "__init__": 1, "cv_results": -1, "datasets": 1, "estimators": -1, "families": 1,
+    "penalties": 1, "version": -1,
 }
 # Arrows that go around others, by the column in which they do.
 LANES = {

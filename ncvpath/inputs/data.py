@@ -59,7 +59,7 @@ def check_data(X, y, of_rows, penalty_factor, settings, feature_names=None):
     with advised("X as the fit needs it", KEPT_AS_IT_IS):
         X = matrix("X", X)
     n, p = X.shape
-    weights = _weights(weights, n)
+    weights = row_weights(weights, n)
     response = check_response(settings.family, y, *of_response, n, weights)
     weights = response.weighted(weights)
     if isinstance(X, SparseColumns):
@@ -145,7 +145,8 @@ def _feature_names(given, own, p):
     return tuple(names)
 
 
-def _weights(weights, n):
+def row_weights(weights, n):
+    """Weights of n rows, that sum to one."""
     if weights is None:
         return np.full(n, 1 / n)
     weights = vector("weights", weights)

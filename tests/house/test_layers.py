@@ -27,6 +27,7 @@ from vignettes.layers import (
 )
 
 LATE = {"numba", "pandas", "matplotlib", "scipy", "dask"}  # imported when first needed
+SCIKIT_LEARN = {"sklearn", "joblib"}  # of an extra, for the estimators alone
 # The modules that may import one of these at once, because they are entered late.
 EXCEPTIONS = {
     ("kernels.options", "numba"), ("plots.axes", "matplotlib"),
@@ -66,6 +67,15 @@ def test_numba_lives_in_one_part(module):
 
 
 @every_module
+def test_scikit_learn_lives_in_one_part(module):
+    """Which nobody imports but users, as it is not always there."""
+    outside, own = imports(module, inside_functions=True)
+    if part_of(module) != "estimators":
+        assert not outside & SCIKIT_LEARN
+        assert "estimators" not in {part_of(source) for source, _ in own}
+
+
+@every_module
 def test_kernels_are_entered_by_the_front_door(module):
     """Which prepares their caches; records are plain Python."""
     for source, _ in imports(module, inside_functions=True)[1]:
@@ -81,6 +91,7 @@ def test_the_solver_asks_a_family(module):
         "path": {"FAMILIES", "make_baseline"}, "crossval": {"Response"},
         "results": {"FAMILIES", "Response", "Baseline"},
         "__init__": {"Family", "families"}, "cli": {"FAMILIES"},
+        "estimators": {"FAMILIES"},
     }
     for source, name in imports(module, inside_functions=True)[1]:
         if part_of(source) == "families" and part_of(module) != "families":
@@ -90,6 +101,7 @@ def test_the_solver_asks_a_family(module):
 @every_module
 def test_only_declared_dependencies_are_imported(module):
     declared = LATE | {"numpy", "threadpoolctl", "tqdm"} | sys.stdlib_module_names
+    declared |= SCIKIT_LEARN
     assert imports(module, inside_functions=True)[0] <= declared
 
 
@@ -257,6 +269,7 @@ def test_a_bare_import_is_light():
     loaded = loaded_by("import ncvpath")
     assert "ncvpath.path" in loaded
     heavy = {"numba", "pandas", "matplotlib", "scipy.sparse", "scipy.linalg", "tqdm"}
+    heavy |= SCIKIT_LEARN
     assert not loaded & heavy
 
 
