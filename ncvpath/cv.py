@@ -11,7 +11,7 @@ from .crossval.fold_fits import Judge
 from .crossval.folds import read_folds
 from .crossval.measures import ByRow, find_measure
 from .inputs.checks import entries, flag
-from .inputs.data import OfRows, check_data, compare_indexes
+from .inputs.data import OfRows, check_data, compare_indexes, constant_level
 from .inputs.settings import check_settings
 from .inputs.words import advice
 from .matrices.distributed import DaskColumns
@@ -200,13 +200,13 @@ def check_rows(data, splits, settings):
     if not data.weights[np.concatenate(splits.test)].any():
         raise ValueError("folds must hold out rows of positive weight; they hold none")
     for k, train in enumerate(splits.train):
-        y = data.y[train & (data.weights > 0)]
-        if y.size == 0:
+        rows = train & (data.weights > 0)
+        if not rows.any():
             raise ValueError(
                 f"folds must leave training rows of positive weight; fold {k} (from 0) "
                 "has none"
             )
-        wrong = CANNOT_FIT[settings.family.form](y, data.response, settings)
+        wrong = CANNOT_FIT[settings.family.form](rows, data.response, settings)
         if wrong:
             must, found = wrong
             raise ValueError(
@@ -215,28 +215,30 @@ def check_rows(data, splits, settings):
             )
 
 
-def no_spread(y, response, settings):
-    """Why a family of numbers could not fit such a y, or None."""
-    if np.ptp(y) == 0 and (settings.intercept or y[0] == 0):
-        return "a y that varies", f"it is constant, y={y[0]:g}"
+def no_spread(rows, response, settings):
+    """Why a family of numbers could not fit y in these rows, or None."""
+    level = constant_level(settings.family, response, rows)
+    if level is not None and (settings.intercept or level == 0):
+        return "a y that varies", f"it is constant, y={level:g}"
     try:
-        settings.family.check(y)
+        settings.family.check(response.y[rows])
     except ValueError as error:
         return "a y that the family can have", str(error)
     return None
 
 
-def one_class(y, response, settings):
-    """Why a family of two classes could not fit such a y, or None."""
+def one_class(rows, response, settings):
+    """Why a family of two classes could not fit y in these rows, or None."""
+    y = response.y[rows]
     if 0 < y.max() and y.min() < 1:
         return None
     name = response.classes[int(y[0])] if response.classes else f"y={y[0]:g}"
     return "both classes", f"there is only {name}"
 
 
-def no_event(y, response, settings):
-    """Why a family of survival could not fit such a status, or None."""
-    return None if y.any() else ("an event", "all rows are censored")
+def no_event(rows, response, settings):
+    """Why a family of survival could not fit the status in these rows, or None."""
+    return None if response.y[rows].any() else ("an event", "all rows are censored")
 
 
 CANNOT_FIT = {"number": no_spread, "class": one_class, "survival": no_event}

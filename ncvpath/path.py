@@ -146,9 +146,9 @@ def ncvpath(
         objective, there is "cd" alone.
     n_added, prune, inexact : int, bool, bool
         Features added per round (by default growing), whether features at zero may
-        leave the set between rounds (with "cd" after the first round at a lambda, with
-        the others after each of the first 100), and whether rounds that will be
-        followed by another may be solved loosely. A full set has one round.
+        leave the set between the first 100 rounds at a lambda ("cd": only where the set
+        outgrows its Gram matrix, as a larger one costs it little), and whether rounds
+        that another will follow may be solved loosely. A full set has one round.
     tol : float
         Largest violation of Fermat's conditions over all features, relative to the
         gradient of the null model.
@@ -319,7 +319,7 @@ def of_the_response(data):
     return dict(
         weights=weights if data.weighted else None, offset=response.offset,
         classes=response.classes, strata=strata, ties=response.ties,
-        trials=None if response.trials is None else response.total,
+        trials=None if response.trials is None else response.total(data.weights),
     )
 
 

@@ -89,5 +89,5 @@ class Binomial(Family):
         return self.unit_deviance(y, np.clip(eta, -FARTHEST, FARTHEST))
 
     def wrong_class(self, y, eta):
-        """Whether the class of larger probability is not the one of y."""
-        return np.abs(y - (eta >= 0))
+        """Whether the predicted class is not the one of y."""
+        return np.abs(y - self.is_event(eta))

@@ -40,24 +40,25 @@ class Cox(Family):
 class PartialLikelihood(Likelihood):
     """Minus the log partial likelihood, over n.
 
-    With weights w (sum one), D_k the weight of events at time k and S_k the sum of
-    n w e^eta over those at risk, the loss is sum_k D_k log S_k - sum_events w eta;
-    Efron's ties: a sum over more terms, with parts of those who have the event.
-    Linear predictors eta (K, n) come without the offset.
+    With weights w (sum one, n of them positive), D_k the weight of events at time k and
+    S_k the sum of n w e^eta over those at risk, the loss is sum_k D_k log S_k -
+    sum_events w eta; Efron's ties: a sum over more terms, with parts of those who have
+    the event. Linear predictors eta (K, n) come without the offset.
     """
 
     is_coupled = True
     intercept = False
 
     def __init__(self, family, response, weights):
-        self.family, self.weights, self.total = family, weights, response.total
+        self.family, self.weights = family, weights
+        self.total = response.total(weights)
         self.offset, self.n = response.offset, weights.size
         self.y = response.y
         self.risk_sets = risk_sets = RiskSets(response, weights)
         self._died = risk_sets.died.astype(float)
         self._event_weights = risk_sets.weights * self._died
-        self._scaled_weights = risk_sets.weights * self.n
-        self.saturated = risk_sets.saturated + risk_sets.mass.sum() * np.log(self.n)
+        self._scaled_weights = risk_sets.weights * self.total
+        self.saturated = risk_sets.saturated + risk_sets.mass.sum() * np.log(self.total)
         self.limit = self.saturated
 
     def _predictor(self, eta):
@@ -110,7 +111,7 @@ class PartialLikelihood(Likelihood):
 
     def _hazard(self, at_risk):
         """What each term adds to the cumulative hazard: weight of events over risk."""
-        return self.n * self.risk_sets.mass / at_risk
+        return self.total * self.risk_sets.mass / at_risk
 
     def _events_of(self, risk, hazard):
         return risk * np.maximum(self.risk_sets.back(hazard), 0.0)

@@ -63,6 +63,10 @@ class Family:
         """The expected response, which type="response" predicts."""
         raise NotImplementedError(f"family {self.name!r} has no mean")
 
+    def is_event(self, eta):
+        """Of two classes, whether the second is predicted; a tie is, as in ncvreg."""
+        return self.mean(eta) >= 0.5
+
     def saturated(self, y):
         """The smallest loss of each observation, whatever eta.
 
@@ -110,6 +114,12 @@ class Family:
         The first is the default.
         """
         return {"deviance": self.unit_deviance}
+
+    @property
+    def may_separate(self):
+        """Whether coefficients without end may explain all: of classes, or of times in
+        order. Numbers have coefficients that end."""
+        return self.form != "number"
 
     @property
     def measure_names(self):

@@ -61,7 +61,8 @@ class CentredResponse(Likelihood):
     is_quadratic = True
 
     def __init__(self, family, response, weights, intercept):
-        self.family, self.weights, self.total = family, weights, response.total
+        self.family, self.weights = family, weights
+        self.total = response.total(weights)
         self.intercept, self.saturated = intercept, 0.0
         known = 0.0 if response.offset is None else response.offset
         counted = weights > 0

@@ -37,7 +37,8 @@ class Likelihood:
     is_coupled = False  # whether the Hessian is more than sum_i w_i h_i x_i x_i'
 
     def __init__(self, family, response, weights, intercept):
-        self.family, self.weights, self.total = family, weights, response.total
+        self.family, self.weights = family, weights
+        self.total = response.total(weights)
         self.intercept = intercept and family.has_intercept
         counted = weights > 0
         self._idle = None if counted.all() else ~counted

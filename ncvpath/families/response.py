@@ -29,7 +29,9 @@ class Response:
         weights = weights * self.trials
         return weights / weights.sum()
 
-    @property
-    def total(self):
-        """How many observations the weights stand for: trials, where there are some."""
-        return self.y.size if self.trials is None else float(self.trials.sum())
+    def total(self, weights):
+        """How many observations weights stand for: rows that have one, or trials."""
+        counted = weights > 0
+        if self.trials is None:
+            return int(np.count_nonzero(counted))
+        return float(self.trials[counted].sum())

@@ -65,7 +65,7 @@ def check_data(X, y, of_rows, penalty_factor, settings, feature_names=None):
     if isinstance(X, SparseColumns):
         X = completed(X, weights > 0)
     if settings.intercept and settings.family.has_intercept:
-        check_varies(response.y[weights > 0])
+        check_varies(settings.family, response, weights > 0)
     compare_indexes(**given)
     named = names is not None or feature_names is not None
     names = _feature_names(feature_names, names, p)
@@ -85,12 +85,26 @@ def compare_indexes(**given):
             )
 
 
-def check_varies(y):
+def check_varies(family, response, rows):
     """An intercept needs something to differ from."""
-    if np.ptp(y) == 0:
+    level = constant_level(family, response, rows)
+    if level is not None:
+        beyond = "" if response.offset is None else " beyond its offset"
         raise ValueError(
-            f"y must vary when intercept=True; got the constant y={y[0]:g}"
+            f"y must vary{beyond} when intercept=True; got the constant y={level:g}"
         )
+
+
+def constant_level(family, response, rows):
+    """What a response is in all these rows, None if it is not one number: beside an
+    offset that varies, a constant y needs explaining, too."""
+    y, offset, noise = response.y[rows], response.offset, 0.0
+    if offset is not None and family.is_quadratic:
+        noise = 4 * np.finfo(float).eps * np.abs(y).max()  # that of the difference
+        y = y - offset[rows]
+    elif offset is not None and np.ptp(offset[rows]) > 0:
+        return None
+    return y[0] if np.ptp(y) <= noise else None
 
 
 def match_columns(X, names):

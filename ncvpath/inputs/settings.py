@@ -65,9 +65,9 @@ class Settings:
     def ends_at_saturation(self):
         """Whether a model that explains all ends the path: an automatic grid needs no
         smaller lambdas, and a flat penalty does not hold coefficients that part
-        classes, or order times, ever better. Numbers have coefficients that end."""
+        classes, or order times, ever better."""
         flat = self.row.is_flat and self.alpha == 1
-        return self.lambdas is None or (flat and self.family.form != "number")
+        return self.lambdas is None or (flat and self.family.may_separate)
 
     @property
     def lambda_count(self):

@@ -13,8 +13,9 @@ def loglik(path):
     """
     if not family_of(path).is_quadratic:
         return path.saturated - path.loss / 2
+    n = observations(path)
     with np.errstate(divide="ignore"):
-        return -path.n / 2 * (np.log(2 * np.pi) + np.log(path.loss / path.n) + 1)
+        return -n / 2 * (np.log(2 * np.pi) + np.log(path.loss / n) + 1)
 
 
 def saturated_loglik(family, likelihood):
@@ -28,6 +29,13 @@ def saturated_loglik(family, likelihood):
     return from_zero + float(constant + family.loss(likelihood.y, eta) @ weights)
 
 
+def observations(path):
+    """Rows with a weight, n; of counts, all their trials."""
+    if path.trials is not None:
+        return path.trials
+    return path.n if path.weights is None else int(np.count_nonzero(path.weights))
+
+
 def parameters(path):
     """Nonzero coefficients, the intercept, and sigma if there is one."""
     return path.df + path.has_intercept + family_of(path).is_quadratic
@@ -39,9 +47,8 @@ def aic(path):
 
 
 def bic(path):
-    """log(n) parameters - 2 loglik; of counts, n are all trials."""
-    n = path.n if path.trials is None else path.trials
-    return np.log(n) * parameters(path) - 2 * loglik(path)
+    """log(n) parameters - 2 loglik."""
+    return np.log(observations(path)) * parameters(path) - 2 * loglik(path)
 
 
 def ebic(path, g):

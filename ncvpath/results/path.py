@@ -66,8 +66,8 @@ class NcvPath:
     df : np.ndarray
         (L,) nonzero coefficients, the intercept not counted.
     loss : np.ndarray
-        (L,) deviance, with weights scaled to sum n: gaussian: the residual sum of
-        squares; counts of failures and successes: scaled to sum to their total; cox:
+        (L,) deviance, with weights scaled to sum to the number of rows that have one:
+        gaussian: the residual sum of squares; counts: to that of trials; cox:
         twice the log partial likelihood's distance to the saturated one.
     dev_ratio : np.ndarray
         (L,) 1 - loss / loss of the model with intercept and offset only.
@@ -336,8 +336,10 @@ class NcvPath:
     ) -> np.ndarray:
         """Residuals of the data of the fit, or of X and y given here.
 
-        An array, as `predict` gives it; rows of X and y are matched by position. Offset
-        and strata are the path's own, unless other rows are given.
+        An array, as `predict` gives it; rows of X and y are matched by position.
+        Offset, strata and weights are the path's own, unless other rows are given: then
+        offset and strata must be, too. A path stored without its data takes as many
+        rows as it was fitted to for its own.
 
         Parameters
         ----------
@@ -363,13 +365,16 @@ class NcvPath:
         mix, _, single = self._query(lam, which)
         own = self.X if X is None else match_columns(X, self.feature_names)
         link = self._link(own, mix, single)
-        if len(link) == self.n:  # as they were fitted, or given once more
+        # Other rows have their own; a path without its data is given them once more.
+        fitted = X is None or (self.X is None and len(link) == self.n)
+        if fitted:
             offset = self.offset if offset is None else offset
             strata = self.strata if strata is None else strata
         offset = predictions.check_offset(self, offset, len(link))
         link += offset if single or np.ndim(offset) == 0 else offset[:, None]
         given = self.y if y is None else y
-        found = predictions.residuals(self, link, type, given, strata)
+        weights = self.weights if fitted else None
+        found = predictions.residuals(self, link, type, given, strata, weights)
         compare_indexes(X=X, y=given)
         return found
 

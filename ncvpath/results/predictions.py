@@ -35,7 +35,7 @@ def predicted(path, X, link, type, mix, strata):
     if type == "response":
         return family.mean(link)
     if type == "class":
-        return label_vector(path.classes)[(link > 0).astype(int)]
+        return label_vector(path.classes)[family.is_event(link).astype(int)]
     codes = stratum_codes(path, strata, len(link))
     baseline = path.baseline.at(mix)
     columns = link.reshape(len(link), -1)
@@ -141,13 +141,14 @@ def residual_types(family):
     return ("deviance", "martingale" if family.form == "survival" else "response")
 
 
-def residuals(path, link, type, y, strata):
-    """Of linear predictors (rows, or rows x K); y as the user has it."""
+def residuals(path, link, type, y, strata, weights):
+    """Of linear predictors (rows, or rows x K); y as the user has it; weights may be
+    None."""
     family, columns = family_of(path), link.reshape(len(link), -1).T
     one_of("type", type, residual_types(family))
     response = read_again(path, y, len(link), strata)
     if family.form == "survival":
-        found = martingale(path, family, response, columns)
+        found = martingale(family, response, columns, weights)
         if type == "deviance":
             found = deviance_of(found, response.y)
     elif type == "response" or family.is_quadratic:
@@ -174,10 +175,9 @@ def read_again(path, y, rows, strata):
     return Response(np.array(places, dtype=float)[codes], classes=path.classes)
 
 
-def martingale(path, family, response, eta):
+def martingale(family, response, eta, weights):
     """Events less what was expected of each row, among the rows that are here."""
-    rows = response.y.size
-    own = path.weights if path.weights is not None and rows == path.n else np.ones(rows)
+    own = np.ones(response.y.size) if weights is None else weights
     likelihood = family.bind(replace(response, offset=None), own / own.sum(), False)
     return likelihood.residual(eta)
 

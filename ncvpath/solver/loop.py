@@ -128,10 +128,11 @@ def walk(problem, state, lambdas, limits):
     yield from at_null
     yield from rounds(problem, state, below[below > 0], limits)
     if below.size and below[-1] == 0:
-        finished = by_least_squares(problem, state, limits)
+        bare = problem.without_penalty
+        finished = by_least_squares(bare, state, limits)
         if finished is None:
-            [finished] = rounds(problem, state, below[-1:], limits)
-            finished = unpenalised(problem, state, limits, finished)
+            [finished] = rounds(bare, state, below[-1:], limits)
+            finished = unpenalised(bare, state, limits, finished)
         yield finished
 
 
@@ -175,7 +176,7 @@ def rounds(problem, state, lambdas, limits):
             block = block._replace(lambdas=lambdas[done : done + 1], touched=0)
             longest = max(longest // 2, 1)
         else:
-            yield close(problem, state, attempt, outcome, passed, status, limits)
+            yield close(state, attempt, outcome, passed, status, limits)
             done, attempt = done + 1, None
 
 
@@ -375,7 +376,7 @@ def inner_target(limits, loosest, outside):
     return target, way.decay * target
 
 
-def close(problem, state, attempt, outcome, k, status, limits):
+def close(state, attempt, outcome, k, status, limits):
     """A lambda ends, and not with a doubtless success; the state moves there.
 
     If rounding has led the steps since the origin above its objective, or so far that
@@ -418,7 +419,7 @@ def stay_at_null(problem, state, lambdas, limits):
     beta = state.beta[support][None].repeat(n, axis=0)
     intercept = np.full(n, state.intercept)
     solutions = Solutions(problem, lambdas, support, beta, intercept)
-    values = state.correlation.values[None].repeat(n, 0)
+    values = np.broadcast_to(state.correlation.values, (n, problem.design.p))
     # lambda_max may be rounded differently.
     inside = solutions.violation(values[:, support])
     checked = Checked(values, None, *np.zeros((2, n)))
@@ -488,10 +489,9 @@ def unpenalised(problem, state, limits, finished):
     """
     design, live = problem.design, np.flatnonzero(problem.may_enter)
     unique = live.size <= design.n_counted
-    quadratic = problem.likelihood.is_quadratic
-    if quadratic and unique and design.n * live.size <= DIRECT:
+    if unique and design.n * live.size <= DIRECT:
         beta, unique = least_squares(design, problem.likelihood.y, live)
-        if unique:
+        if unique and problem.likelihood.is_quadratic:
             attempt = begin(problem, state, 0.0, limits)
             attempt.work, attempt.trace = finished.work, finished.trace[0]
             solutions = Solutions(problem, np.zeros(1), live, beta[None])

@@ -44,9 +44,10 @@ def walk(problem, state, lambdas, limits):
     at_null, below = loop.begin_walk(problem, state, lambdas, limits)
     yield from at_null
     for lam in below:
-        finished = minimise(problem, state, np.array([lam]), limits, inner)
+        here = problem if lam > 0 else problem.without_penalty
+        finished = minimise(here, state, np.array([lam]), limits, inner)
         if lam == 0:
-            finished = loop.unpenalised(problem, state, limits, finished)
+            finished = loop.unpenalised(here, state, limits, finished)
         yield finished
 
 

@@ -100,6 +100,13 @@ class Problem:
                 return MAX_GROWTH
         return min(row.growth(shape), MAX_GROWTH)
 
+    @property
+    def without_penalty(self):
+        """The problem at lambda 0, where every penalty is flat."""
+        return replace(
+            self, watches=self.watches or self.likelihood.family.may_separate
+        )
+
     @cached_property
     def free(self):
         """Which features are not penalised."""
@@ -121,6 +128,7 @@ def pose(data, settings, design, products=None):
     penalty = choose_penalty(settings, likelihood, spread)
     penalty_factor = np.where(design.constant, np.inf, data.penalty_factor)
     nothing = np.full((1, design.n), likelihood.null_intercept())
+    check_saturated(likelihood, nothing)
     problem = Problem(
         likelihood, design, penalty, settings.alpha, penalty_factor, np.inf, np.nan,
         measure_rounding(design, spread, np.isfinite(penalty_factor)),
@@ -155,6 +163,11 @@ def check_sizes(design, likelihood):
     with np.errstate(over="ignore"):
         spread = likelihood.spread()
         total = design.n * spread**2
+    if spread == 0 and likelihood.y.any() and not likelihood.is_quadratic:
+        raise ValueError(
+            "y must leave something to explain beside the null model; got one that it "
+            "explains in every row (or no event while others are at risk)"
+        )
     squares = {
         "y": np.array([total] if likelihood.y.any() else []),
         "X": design.norm2[~design.constant],
@@ -171,6 +184,17 @@ def check_sizes(design, likelihood):
                 f"got squares of {found.min():g}"
             )
     return spread
+
+
+def check_saturated(likelihood, nothing):
+    """Deviances are counted from the saturated model, below which no loss may be."""
+    null_loss = likelihood.loss(nothing)[0]
+    if not (likelihood.is_quadratic or null_loss > likelihood.saturated):
+        raise ValueError(
+            f"family {likelihood.family.name!r} must define saturated(y), the smallest "
+            f"loss of each observation; got {likelihood.saturated:g} on average, which "
+            f"the null model's {null_loss:g} is not above"
+        )
 
 
 def null_state(problem, nothing):
@@ -208,7 +232,7 @@ def fit_unpenalised(problem, state, free):
     """Coefficients of the unpenalised features and the intercept, by Newton's method
     from the intercept alone. Numbers, other than classes, may well be explained."""
     problem = replace(
-        problem, watches=problem.likelihood.family.form != "number",
+        problem, watches=problem.likelihood.family.may_separate,
         penalty=shaped(by_name("lasso"), None, 1.0),  # none acts, to the last bit
     )
     on, target = Restricted(problem, state, free), EXACT * problem.rounding.spread

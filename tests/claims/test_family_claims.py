@@ -6,7 +6,7 @@ import pytest
 from family_oracle import Curved, Rows, sigmoid
 from scipy import sparse
 
-from ncvpath import ncvpath
+from ncvpath import ConvergenceWarning, cv_ncvpath, ncvpath
 from ncvpath.families import Family
 from ncvpath.penalties import ROWS
 
@@ -280,6 +280,69 @@ def test_rows_without_weight_might_as_well_not_be_there(family, penalty):
     np.testing.assert_allclose(
         weighted.intercept[:edge], alone.intercept[:edge], atol=1e-8
     )
+
+
+@pytest.mark.parametrize("family", ["gaussian", *FAMILIES])
+def test_nor_do_they_count_as_observations(family):
+    X, y = drawn("poisson" if family == "gaussian" else family, 120, 15, seed=4)
+    kept = np.random.default_rng(5).random(120) < 0.6
+    settings = dict(family=family, penalty="lasso", lambdas=[0.1, 0.05], tol=1e-11)
+    alone = ncvpath(X[kept], y[kept], **settings)
+    weighted = ncvpath(X, y, weights=kept.astype(float), **settings)
+    np.testing.assert_allclose(weighted.loss, alone.loss, rtol=1e-9)
+    for question in ("loglik", "aic", "bic", "ebic"):
+        np.testing.assert_allclose(
+            getattr(weighted, question)(), getattr(alone, question)(), rtol=1e-9
+        )
+    counts = np.random.default_rng(6).poisson(3.0, (120, 2)) + 1.0
+    path = ncvpath(X, counts, family="binomial", weights=kept.astype(float))
+    assert path.trials == counts[kept].sum()
+
+
+# ---- what has no solution, or many ---------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["cd", "mm-cd"])
+@pytest.mark.parametrize("penalty", ["lasso", "logsum"])
+def test_at_lambda_zero_classes_that_can_be_separated_have_no_solution(penalty, solver):
+    settings = dict(family="binomial", penalty=penalty, solver=solver, rescale=False)
+    with pytest.warns(ConvergenceWarning, match="lambda"):
+        path = ncvpath(*separated(), lambdas=[0.1, 0], **settings)
+    assert path.status[-1].startswith("saturated")
+    X, _ = separated()
+    mixed = np.random.default_rng(8).integers(0, 2, len(X))
+    assert ncvpath(X, mixed, lambdas=[0.1, 0], **settings).converged.all()
+
+
+@every_family
+def test_at_lambda_zero_dependent_columns_have_many_solutions(family):
+    X, y = drawn(family, 120, 6, seed=4)
+    settings = dict(family=family, penalty="lasso", lambdas=[0.05, 0])
+    assert ncvpath(X, y, **settings).status[-1] == "converged"
+    path = ncvpath(np.column_stack([X, X[:, 0]]), y, **settings)
+    assert path.status[-1].startswith("converged to one of many")
+
+
+def test_a_constant_y_needs_explaining_where_the_offset_varies():
+    X, _ = drawn("poisson", 80, 5, seed=3)
+    offset = 0.3 * X[:, 1] + np.random.default_rng(7).normal(0, 0.3, 80)
+    for family in ("gaussian", "poisson"):
+        path = ncvpath(X, np.full(80, 3.0), family=family, offset=offset, nlambda=5)
+        assert path.converged.all() and path.beta[1, -1] < -0.1
+        cv = cv_ncvpath(
+            X, np.full(80, 3.0), family=family, offset=offset, nlambda=5, nfolds=4,
+            random_state=1,
+        )
+        assert np.isfinite(cv.cve).all()
+    with pytest.raises(ValueError, match="y must vary beyond its offset"):
+        ncvpath(X, offset + 3, offset=offset)
+
+
+def test_what_the_null_model_explains_in_every_row_is_refused_by_that_name():
+    X, _ = drawn("cox", 40, 3, seed=2)
+    last_alone = np.column_stack([np.arange(1.0, 41), np.arange(40) == 39])
+    with pytest.raises(ValueError, match="y must leave something to explain"):
+        ncvpath(X, last_alone, family="cox")
 
 
 # ---- one's own -----------------------------------------------------------------------

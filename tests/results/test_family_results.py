@@ -359,8 +359,9 @@ def test_residuals_of_other_rows_keep_the_labels(paths):
     np.testing.assert_allclose(found, paths["binomial"].residuals(which=3)[ill])
     with pytest.raises(ValueError, match="y must be those of the fit, 'well', 'ill'"):
         paths["binomial"].residuals(X=HEART, y=CHD)
-    with pytest.raises(ValueError, match="offset must be given for new rows"):
-        paths["poisson"].residuals(X=HEART[ill], y=COUNTS[ill])
+    for rows in (ill, slice(None, None, -1)):  # fewer, or as many
+        with pytest.raises(ValueError, match="offset must be given for new rows"):
+            paths["poisson"].residuals(X=HEART[rows], y=COUNTS[rows])
 
 
 @pytest.mark.parametrize(
