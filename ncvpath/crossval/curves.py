@@ -47,13 +47,18 @@ def measured(held_out, splits, fits, path, judge):
     if judge.also is not None:
         by_fold = [up_to(fit.judged[-1], size) for fit in fits]
         also = combined(by_fold, held_out.n_distinct).cve
+    reasons = reasons_of(path, path.lambdas.size).union(
+        *(reasons_of(fit, size) for fit in fits)
+    )
     return Curve(
         path, *up_to(errors, size), np.array([fit.converged[:size] for fit in fits]),
-        also, [fit.predictions for fit in fits], stopped,
-        {path.status[k] for k in np.flatnonzero(~path.converged)}.union(
-            *(fit.statuses for fit in fits)
-        ),
+        also, [fit.predictions for fit in fits], stopped, reasons,
     )
+
+
+def reasons_of(fit, size):
+    """Why some of the first lambdas did not converge."""
+    return {fit.status[k] for k in np.flatnonzero(~fit.converged[:size])}
 
 
 def errors_of(measure, held_out, splits, fits, size):

@@ -46,6 +46,7 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
         lambdas, warm_up_lambdas = choose_lambdas(problem, settings)
         of_folds = replace(settings, lambdas=lambdas, record=False)
         begun, cancelled = [(problem, state)], threading.Event()
+        reached = [lambdas.size]  # and how many the path has, once that is known
         del design, problem, state, products  # with the job that has them all goes
 
         def tick(count):
@@ -56,13 +57,15 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
         def full():
             problem, state = begun.pop()
             path = follow(problem, state, lambdas, warm_up_lambdas, settings, tick)
+            reached.append(path.lambdas.size)
             return assemble(problem, state, data, settings, path, X, y)
 
         def fold(k):
             try:
+                own = replace(of_folds, lambdas=lambdas[: reached[-1]])
                 with advised("a fold", FEWER_AT_ONCE):
                     return fit_fold(
-                        data, of_folds, splits.train[k], splits.test[k], judge,
+                        data, own, splits.train[k], splits.test[k], judge,
                         open_matrix(data.X, ThreadPool(1)), tick, total,
                     )
             except (ValueError, FloatingPointError, MemoryError) as error:

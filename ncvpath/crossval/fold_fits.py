@@ -27,7 +27,7 @@ class FoldFit(NamedTuple):
     judged: list[Judged]  # by the measures that judge folds
     converged: np.ndarray  # L, bool
     stopped: str | None  # why the last lambdas were not reached
-    statuses: set[str]  # how the work ended where it missed tol, in words
+    status: tuple[str, ...]  # L, how the work ended, in words
     predictions: np.ndarray | None  # rows held out x L, if they are needed
     center: np.ndarray | float  # L, what centres them where there is no intercept
 
@@ -75,8 +75,7 @@ def fit_fold(data, settings, train, test, judge, matrix, tick, total):
     del state  # most of the memory
     predictions, center = predicted(test, problem, path, data.response.offset)
     fit = FoldFit(
-        [], path.converged, path.stopped,
-        {path.status[k] for k in np.flatnonzero(~path.converged)}, predictions, center,
+        [], path.converged, path.stopped, path.status, predictions, center
     )
     counted = data.weights[test] > 0  # others may be anything
     eta = fit.centred(counted) if judge.by_fold else None

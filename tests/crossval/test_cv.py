@@ -334,7 +334,9 @@ def test_repeated_tests_are_averaged_over_all_predictions(data):
     pairs = [(np.setdiff1d(np.arange(60), test), test) for test in (first, second)]
     with pytest.warns(UserWarning, match="predictions are not kept"):
         cv = cv_ncvpath(X, y, folds=pairs, penalty="lasso", nlambda=10, keep=True)
-    assert cv.folds is None and cv.predictions is None
+    assert cv.folds is None and cv.kept is None
+    with pytest.raises(AttributeError, match="do not hold out every row exactly once"):
+        cv.predictions  # noqa: B018
     np.testing.assert_allclose(cv.cve, cv.fold_errors.mean(axis=0))
 
 

@@ -20,6 +20,7 @@ from ncvpath import (
     load_veteran,
     ncvpath,
 )
+from ncvpath.crossval import engines
 from ncvpath.crossval.concordance import Pairs
 from ncvpath.families.response import Response
 
@@ -202,7 +203,7 @@ def test_a_function_of_the_users_own():
     np.testing.assert_allclose(cv.cve, e.mean(axis=0))
     assert cv.measure == "cost()" and cv.plot().get_ylabel() == "cost() (CV)"
     without = cv_ncvpath(X, Y, family="binomial", folds=LABELS, measure=cost, **FEW)
-    assert without.predictions is None and np.array_equal(without.cve, cv.cve)
+    assert without.kept is None and np.array_equal(without.cve, cv.cve)
 
 
 def test_weights_are_rows_given_more_than_once():
@@ -367,3 +368,23 @@ def test_summaries_read_as_ncvregs():
     assert "sigma" not in text
     text = repr(cv_ncvpath(X, Y, family="binomial", nfolds=3, **FEW).summary())
     assert "logistic regression" in text and "Prediction error: 0." in text
+
+
+@pytest.mark.filterwarnings("ignore::ncvpath.ConvergenceWarning", "ignore:the curve")
+def test_folds_need_not_go_on_where_the_path_has_ended(monkeypatch):
+    rng = np.random.default_rng(3)
+    columns = rng.standard_normal((120, 60))
+    y = (columns[:, 0] - columns[:, 1] + 0.3 * rng.standard_normal(120) > 0).astype(int)
+    sizes, fit_fold = [], engines.fit_fold
+
+    def counting(data, settings, *others):
+        sizes.append(settings.lambdas.size)
+        return fit_fold(data, settings, *others)
+
+    monkeypatch.setattr(engines, "fit_fold", counting)
+    cv = cv_ncvpath(
+        columns, y, family="binomial", penalty="lasso", lambda_min_ratio=1e-5,
+        nlambda=60, nfolds=5, random_state=1, n_threads=1,
+    )
+    assert cv.fit.lambdas.size < 60 and set(sizes) == {cv.fit.lambdas.size}
+    assert (np.diff(cv.lambdas) < 0).all() and cv.cve.size == cv.lambdas.size
