@@ -2,8 +2,9 @@
 
 Coordinates that were nonzero at this lambda are active; they stand in front, in order
 of entry, with their rows of the Gram matrix in `gram`, so that all loops run over
-contiguous memory. They settle before others enter, so that a nonconvex path stays in
-its valley.
+contiguous memory. They settle before others enter. Where the problem is not convex,
+Newton steps leap from valley to valley: there all coordinates are swept together first,
+until the valley is found.
 """
 
 import math
@@ -20,6 +21,9 @@ SETTLED, SWEEPS = 2, 16
 # Patience beyond which tangents stand in for a concave penalty: each such step costs a
 # factorization.
 STUBBORN = 4
+# Where a pivot has been raised, sweeps of all coordinates before those active settle,
+# at most; and violations, as a share of the level, at which they are in their valley.
+TOGETHER, IN_VALLEY = 100, 0.01
 # Sweeps without halving the violation after which only rounding is left to fight, which
 # a look at exact correlations does better.
 MAX_IDLE = 2000
@@ -181,12 +185,14 @@ def descend(r, products, gram, penalty, cholesky, sweeps, progress):
     gave_up = False
     while True:
         if j < 0:
-            more, taken, gave_up = settle(
-                r, gram, size, penalty, cholesky, figures[1], target,
-                most - counts[3] - 1,
-            )
-            counts[3] += more + 1
-            counts[4] += taken
+            if counts[5] == 0:
+                more, taken, gave_up = settle(
+                    r, gram, size, penalty, cholesky, figures[1], target,
+                    most - counts[3] - 1,
+                )
+                counts[3] += more
+                counts[4] += taken
+            counts[3] += 1
             figures[0], j = 0.0, 0
         # A sweep over all; coordinates at rest cost O(1).
         while j < r.beta.size:
@@ -206,6 +212,7 @@ def descend(r, products, gram, penalty, cholesky, sweeps, progress):
                 subtract_row(gram, place, r.q.size, r.v, change, r.q)
             j += 1
         j = -1
+        counts[5] = counts[5] - 1 if counts[5] > 0 and figures[0] > figures[2] else 0
         ended = gave_up or counts[3] >= most
         if ended or figures[0] <= target:
             figures[0] = largest_violation(penalty, r.l1, r.beta, r.q)
@@ -239,7 +246,10 @@ def descend_block(
             counts[1] = deactivate(r, gram, counts[1])
             set_lambda(r, features, units, k)
             counts[3] = counts[4] = 0
+            bends = cholesky.size[2] > 0 and penalty.kind != LASSO
+            counts[5] = TOGETHER if bends else 0
             progress.figures[1] = largest_meaningful(r)
+            progress.figures[2] = IN_VALLEY * units[k, 0]
         if not descend(r, products, gram, penalty, cholesky, sweeps, progress):
             return
         results[k, 0], results[k, 1] = counts[3], counts[4]

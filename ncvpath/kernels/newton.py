@@ -89,6 +89,7 @@ def add_row(cholesky, products, slot, diagonal, ceiling, floor):
     cholesky.left[size] = left / ceiling
     if not left > floor * ceiling:
         left, cholesky.left[size] = max(ceiling - taken, floor * ceiling), 0.0
+        cholesky.size[2] = 1
     lower[size, size] = math.sqrt(left)
     cholesky.slots[size], cholesky.diagonal[size] = slot, diagonal
     cholesky.size[0] = size + 1

@@ -64,8 +64,11 @@ class Products(NamedTuple):
 class Progress(NamedTuple):
     """Where descent on a block of lambdas has come to, and goes on from."""
 
-    counts: np.ndarray  # lambda, active coordinates, coordinate, sweeps, Newton steps
-    figures: np.ndarray  # largest violation of the sweep, largest meaningful size
+    # Lambda, active coordinates, coordinate, sweeps, Newton steps, sweeps of all that
+    # may come before those active settle.
+    counts: np.ndarray
+    # Largest violation of the sweep, largest meaningful size, violation in a valley.
+    figures: np.ndarray
     results: np.ndarray  # by lambda: sweeps, Newton steps, violation left, coefficients
 
 
@@ -79,7 +82,9 @@ class Cholesky(NamedTuple):
     slots: np.ndarray  # by row: the coordinate's slot in the Gram matrix
     diagonal: np.ndarray  # the diagonal of the system
     left: np.ndarray  # of the curvature, the share in the pivot; 0: it was raised
-    size: np.ndarray  # rows in use, and how many of them, at most, have a stale one
+    # Rows in use, how many of them, at most, have a stale diagonal, and whether any
+    # pivot has been raised since the path began.
+    size: np.ndarray
 
 
 class Sweeps(NamedTuple):

@@ -41,8 +41,8 @@ class Descent:
             self.order, self.slots, *np.empty((2, m)), beta[self.order], q[self.order]
         )
         cholesky = cache.cholesky_for(min(m, np.count_nonzero(beta) + AHEAD))
-        counts = np.array([0, self.active, -1, 0, 0])
-        progress = Progress(counts, np.zeros(2), np.empty((len(units), 3 + m)))
+        counts = np.array([0, self.active, -1, 0, 0, 0])
+        progress = Progress(counts, np.zeros(3), np.empty((len(units), 3 + m)))
         met, products = True, cache.products(multiple)
         while counts[0] < len(units) and met:
             kernels.descend_block(

@@ -29,7 +29,7 @@ def empty_cholesky(size):
     """A factor with room for that many coordinates, none of them there yet."""
     return Cholesky(
         empty_mmap(size, size), np.empty(size, dtype=np.int64), *np.empty((2, size)),
-        np.zeros(2, dtype=np.int64),
+        np.zeros(3, dtype=np.int64),
     )
 
 

@@ -109,7 +109,7 @@ class Block:
         self.add_rows(np.arange(m) if all_rows else np.flatnonzero(beta))
         self.given = features, penalty, units
         self.cholesky = empty_cholesky(m if room is None else room)
-        self.counts, self.max_work = np.array([0, 0, -1, 0, 0]), max_work
+        self.counts, self.max_work = np.array([0, 0, -1, 0, 0, 0]), max_work
         self.results = np.full((len(units), 3 + m), np.nan)
         self.calls = 0
 
@@ -124,7 +124,7 @@ class Block:
     def solve(self, target, most):
         """Go on to the end; returns the coefficients by lambda."""
         m, counts = self.r.beta.size, self.counts
-        progress = Progress(counts, np.zeros(2), self.results)
+        progress = Progress(counts, np.zeros(3), self.results)
         scratch, sweeps = np.empty((m, m)), Sweeps(target, most, most, self.max_work)
         met = True
         while counts[0] < len(self.results) and met:

@@ -134,7 +134,7 @@ def unreachable_target():
         two.copy(), two.copy(), np.empty(2), np.empty(2), np.zeros(2),
         np.array([1.0, 0.7]),
     )
-    progress = Progress(np.array([0, 0, -1, 0, 0]), np.zeros(2), np.empty((1, 5)))
+    progress = Progress(np.array([0, 0, -1, 0, 0, 0]), np.zeros(3), np.empty((1, 5)))
     ones = np.ones(2)
     kernels.descend_block(
         Products(gram, two), r, Features(ones, np.zeros(2), ones, ones), penalty,
