@@ -24,7 +24,7 @@ from .solver.mm import MAJORIZING
 from .solver.problem import pose
 
 # Settings the path keeps, beside those it has fields for, to be computed again.
-KEPT = (
+KEPT_SETTINGS = (
     "nlambda", "warm_up", "standardize", "working_set", "solver", "n_added", "prune",
     "inexact", "max_epochs", "dfmax", "convex",
 )
@@ -33,9 +33,9 @@ KEPT = (
 # What a result has under the same name.
 FROM_THE_PATH = ("lambdas", "objective", "violation", "converged", "status", "stopped")
 FROM_THE_SETTINGS = ("gamma", "alpha", "tol")
-TOGETHER = 1 << 20  # linear predictors behind the baseline of a Cox path
+NUMBERS_AT_ONCE = 1 << 20  # linear predictors behind the baseline of a Cox path
 # What helps where there is no memory for the work.
-SMALLER = (
+SMALLER_RESULTS = (
     "dfmax or a larger lambda_min_ratio keep models smaller, fewer n_threads need less "
     "at a time, and an X of float32 or in a file (numpy.memmap) leaves more room"
 )
@@ -198,7 +198,7 @@ def ncvpath(
     of_rows = OfRows(weights, offset, strata, ties)
     data = check_data(X, y, of_rows, penalty_factor, settings, feature_names)
     with working(settings.n_threads) as threads, Bar(settings.progress) as bar, advised(
-        "the work on the path", SMALLER
+        "the work on the path", SMALLER_RESULTS
     ):
         bar.expect(settings.lambda_count)
         path = compute(data, settings, threads, bar, X, y)
@@ -296,7 +296,7 @@ def assemble(problem, state, data, settings, path, X, y):
         n_epochs=path.work["epochs"],
         convex_min=edge,
         has_intercept=likelihood.intercept,
-        settings={name: getattr(settings, name) for name in KEPT},
+        settings={name: getattr(settings, name) for name in KEPT_SETTINGS},
         work={name: path.work[name] for name in path.work if rare.get(name, True)},
         rounds=assemble_trace(path.trace) if settings.record else None,
         X=X,
@@ -342,7 +342,7 @@ def linear_predictors(design, path, offset):
     used, place = np.unique(path.features, return_inverse=True)
     beta = np.zeros((path.lambdas.size, used.size))
     beta[np.repeat(np.arange(len(beta)), np.diff(path.ends)), place] = path.values
-    step = max(TOGETHER // design.n, 1)
+    step = max(NUMBERS_AT_ONCE // design.n, 1)
     for k in range(0, len(beta), step):
         yield design.combine(used, beta[k : k + step]) + (
             0.0 if offset is None else offset

@@ -391,7 +391,8 @@ MUTANTS = (
     ),
     Mutant(
         "BIC's log n", "results/criteria.py",
-        "return np.log(n) * parameters(path)", "return 2 * parameters(path)",
+        "return np.log(observations(path)) * parameters(path)",
+        "return 2 * parameters(path)",
         f"{RESULTS} -k criteria",
     ),
     Mutant(

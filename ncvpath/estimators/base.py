@@ -21,7 +21,7 @@ OF_ROWS = {"weights": "sample_weight", "offset": "offset", "strata": "strata"}
 OWN = {
     "select": "cv", "cv": 10, "measure": None, "random_state": None, "n_jobs": None,
 }
-RULES = {"cv": "lambda_min", "cv-1se": "lambda_1se"}
+LAMBDA_RULES = {"cv": "lambda_min", "cv-1se": "lambda_1se"}
 CRITERIA = ("aic", "bic", "ebic")
 
 
@@ -73,12 +73,12 @@ class NcvEstimator(BaseEstimator):
         select = check_select(self.select)
         self.cv_ = None
         with in_their_words():
-            if select in RULES:
+            if select in LAMBDA_RULES:
                 self.cv_ = cv_ncvpath(
                     X, y, groups=groups, random_state=seed(self.random_state),
                     measure=self.measure, **folds(self.cv, X), **given,
                 )
-                path, lam = self.cv_.fit, getattr(self.cv_, RULES[select])
+                path, lam = self.cv_.fit, getattr(self.cv_, LAMBDA_RULES[select])
             elif select in CRITERIA:
                 path = ncvpath(X, y, **given)
                 lam = path.select(select)
@@ -120,13 +120,13 @@ class NcvEstimator(BaseEstimator):
 
 def check_select(select):
     """One of the rules, or a number: the lambda."""
-    if isinstance(select, str) and select in (*RULES, *CRITERIA):
+    if isinstance(select, str) and select in (*LAMBDA_RULES, *CRITERIA):
         return select
     if isinstance(select, Real) and not isinstance(select, (bool, np.bool_)):
         return number("select", select, atleast=0)
     raise ValueError(
-        f"select must be one of {', '.join([*RULES, *CRITERIA])}, or a number: the "
-        f"lambda; got select={brief(select)}"
+        f"select must be one of {', '.join([*LAMBDA_RULES, *CRITERIA])}, or a number, "
+        f"the lambda; got select={brief(select)}"
     )
 
 

@@ -28,7 +28,7 @@ FEW_ENTRIES = 32
 # are a few.
 MOST_REFERENCES, MEMORY = 16, 1 << 28
 # Residuals that are learnt in one pass over X: with few, it waits for memory.
-TOGETHER = 4
+LEARNT_AT_ONCE = 4
 # A residual of which less is left beyond the references, as a share of the slabs' half
 # width, teaches little; with this share of itself left, nothing.
 CLOSE, NEGLIGIBLE = 0.1, 1e-7
@@ -193,7 +193,7 @@ class Certificates:
         """The last residual, by which others are chosen, and a few that have most
         beyond the references."""
         weights, new, rest = self.design.weights, [], self._shares(residuals)[1]
-        while len(new) < TOGETHER:
+        while len(new) < LEARNT_AT_ONCE:
             size = np.sqrt(rest**2 @ weights)
             widths = np.maximum(units[:, 0], max(EPS * size.max(), TINY))  # lambda 0
             left = np.where(unknown, size / widths, -1.0)

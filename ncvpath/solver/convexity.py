@@ -7,7 +7,7 @@ from .hessian import Reference
 
 # Lambdas that are looked at together to begin with; and those whose features are in a
 # Hessian that is computed.
-TOGETHER, AHEAD = 8, 10
+LAMBDAS_AT_ONCE, LAMBDAS_AHEAD = 8, 10
 
 
 def convex_min(problem, gram, path):
@@ -27,7 +27,7 @@ def convex_min(problem, gram, path):
     # A part of a semidefinite matrix is semidefinite: where all solutions share one
     # Hessian, many lambdas are looked at together, until some are not convex.
     first, widest = 0, path.lambdas.size if least_squares else 1
-    width = min(TOGETHER, widest)
+    width = min(LAMBDAS_AT_ONCE, widest)
     while first < path.lambdas.size - 1:
         last = min(first + width, path.lambdas.size - 1)
         if _are_convex(problem, hessians, path, first, last, concavity):
@@ -97,7 +97,7 @@ class _Curved:
                 place, rows = np.searchsorted(features, active), there.weights > 0
                 share = (self.here.weights[rows] / there.weights[rows]).min(initial=1.0)
                 yield share * matrix[np.ix_(place, place)]
-        ahead = self.path.in_use(k, min(k + AHEAD, self.path.lambdas.size))
+        ahead = self.path.in_use(k, min(k + LAMBDAS_AHEAD, self.path.lambdas.size))
         features = np.union1d(active, ahead)
         place = np.searchsorted(features, active)
         matrix = self.here.gram_by_rows(features, features)

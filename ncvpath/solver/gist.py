@@ -15,8 +15,8 @@ import numpy as np
 from .. import kernels
 from ..kernels.records import Coordinates
 from .finished import Status
-from .newton import IN_A_ROW
-from .restricted import NO_RISE
+from .newton import SATURATED_STEPS
+from .restricted import ROUNDED_RISE
 
 SIGMA = 0.1  # how much of the expected decrease is asked for
 SHORTER = 2.0  # factor of t after a step that was refused
@@ -24,7 +24,7 @@ RANGE = 1e10  # of t, both ways from the largest curvature of a coordinate
 # Multiplications that products of columns may take: those of a step or two in Python.
 FEW_PRODUCTS = 1 << 23
 # Steps without halving the violation after which it is given up.
-MAX_IDLE = 5000
+MAX_IDLE_STEPS = 5000
 # The objective's change is known up to this share of its terms.
 ROUNDING = 4 * np.finfo(float).eps
 
@@ -87,13 +87,13 @@ class Curved:
     def __init__(self, on):
         self.on, self.m = on, on.features.size
         self.intercept = on.problem.likelihood.intercept
-        self.noise = NO_RISE * abs(on.point.loss)  # in its differences
+        self.noise = ROUNDED_RISE * abs(on.point.loss)  # in its differences
         self.way, self.saturated = on.point.eta, 0
 
     @property
     def is_lost(self):
         """Whether coefficients grow without end."""
-        return self.on.problem.watches and self.saturated >= IN_A_ROW
+        return self.on.problem.watches and self.saturated >= SATURATED_STEPS
 
     def with_intercept(self, of_features, of_intercept):
         """Numbers by coordinate."""
@@ -120,7 +120,7 @@ class Curved:
         on, old = self.on, self.on.point
         intercept = beta[self.m] if self.intercept else old.intercept
         on.point = on.at(beta[: self.m].copy(), intercept, old.eta + self.way)
-        self.noise = NO_RISE * abs(on.point.loss)
+        self.noise = ROUNDED_RISE * abs(on.point.loss)
         self.saturated = self.saturated + 1 if on.is_saturated else 0
         turn = on.problem.design.weights * (old.residual - on.point.residual)
         return turn @ self.way, self.scores
@@ -158,7 +158,7 @@ def minimise(loss, penalty, r, l2, target, most):
         return 0
     new, steepest = np.empty_like(beta), r.v.max()
     t, tried, best, since = steepest, 0, np.inf, 0
-    while tried < most and tried - since <= MAX_IDLE and not loss.is_lost:
+    while tried < most and tried - since <= MAX_IDLE_STEPS and not loss.is_lost:
         worst = kernels.largest_violation(penalty, l1, beta, q)
         if worst <= target:
             break

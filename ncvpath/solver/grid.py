@@ -4,7 +4,7 @@ import numpy as np
 
 # The share of lambda_max where log grids end: that of ratio 0 before its last lambda,
 # and the approach to a smaller one.
-SMALLEST = 0.001
+SMALLEST_RATIO = 0.001
 
 
 def default_ratio(n, p):
@@ -20,7 +20,7 @@ def lambda_sequence(top, nlambda, ratio):
     if nlambda == 1:
         return np.array([top])
     if ratio == 0:
-        return np.append(lambda_sequence(top, nlambda - 1, SMALLEST), 0.0)
+        return np.append(lambda_sequence(top, nlambda - 1, SMALLEST_RATIO), 0.0)
     # The shares first: they are the same bits whatever the unit of y.
     return top * np.geomspace(1.0, ratio, nlambda)
 
@@ -32,6 +32,6 @@ def approach(top, first, ratio, nlambda):
     does not depend on where the user's list starts; but they end at 0.001 of `top`.
     """
     pace = ratio ** (1 / max(nlambda - 1, 1))
-    floor = max(first, SMALLEST * top)
+    floor = max(first, SMALLEST_RATIO * top)
     steps = np.log(floor / top) / np.log(pace)
     return top * pace ** np.arange(np.ceil(steps - 1e-9))

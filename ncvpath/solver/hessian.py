@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 # Numbers of columns that are multiplied by the coupled rows together.
-TOGETHER = 1 << 22
+NUMBERS_AT_ONCE = 1 << 22
 
 
 class Reference:
@@ -85,7 +85,7 @@ class Reference:
 
     def _columns(self, features):
         """Standardized columns, a few at a time."""
-        width = max(TOGETHER // self.design.n, 1)
+        width = max(NUMBERS_AT_ONCE // self.design.n, 1)
         for left in range(0, features.size, width):
             some = slice(left, left + width)
             yield some, self.design.columns(features[some])

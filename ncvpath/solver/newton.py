@@ -20,12 +20,12 @@ from .descent import WORK, Descent
 from .finished import Status
 from .gram import GramCache
 from .hessian import Reference
-from .restricted import MAX_MULTIPLE, NO_RISE, Run
+from .restricted import MAX_MULTIPLE, ROUNDED_RISE, Run
 
 # The model is solved to this share of the violation it starts from.
-SHARE = 0.1
+MODEL_SHARE = 0.1
 # Steps in a row at which the model is saturated, before it is.
-IN_A_ROW = 5
+SATURATED_STEPS = 5
 
 
 class Newton:
@@ -61,10 +61,10 @@ class Newton:
         worst, height = self.on.measure(self.on.point, units)
         run, saturated = Run(max_epochs, worst, self.max_idle), 0
         while run.goes_on and worst > target and self.multiple <= MAX_MULTIPLE:
-            share = max(SHARE * worst, 0.3 * target)
+            share = max(MODEL_SHARE * worst, 0.3 * target)
             worst, height = self.step(units, share, worst, height, run)
             saturated = saturated + 1 if self.on.is_saturated else 0
-            if self.problem.watches and saturated >= IN_A_ROW:
+            if self.problem.watches and saturated >= SATURATED_STEPS:
                 break
         failure = Status.SATURATED if self.on.is_saturated else None
         return run.epochs, run.steps, worst <= target, failure
@@ -75,7 +75,7 @@ class Newton:
         run.epochs, run.steps = run.epochs + epochs, run.steps + 1
         new = self.at(beta)
         found, ahead = self.on.measure(new, units)
-        falls = ahead <= height + NO_RISE * (abs(height) + abs(new.loss))
+        falls = ahead <= height + ROUNDED_RISE * (abs(height) + abs(new.loss))
         if not (falls and np.isfinite(ahead)):
             if self.fresh:
                 self.multiply()

@@ -14,15 +14,15 @@ import numpy as np
 
 from .finished import Status
 from .jacobian import Jacobian
-from .restricted import SATURATED, Run
+from .restricted import SATURATION, Run
 from .sweeps import Place, Sweeper, roots
 
 # Sweeps that are made together, and after which Newton's method is tried again if the
 # support has not settled before.
-TOGETHER, PATIENCE = 8, 128
+SWEEPS_AT_ONCE, SWEEPS_BETWEEN = 8, 128
 # Sweeps without halving the violation before it is given up, and at least. And a range
 # of linear predictors that is out of bounds: 72 make probabilities 0 and 1 in rounding.
-MAX_IDLE, LEAST_IDLE, RUNAWAY = 512, 64, 144.0
+MAX_IDLE_SWEEPS, LEAST_IDLE_SWEEPS, RUNAWAY = 512, 64, 144.0
 # Such sweeps before it is asked whether coefficients grow without end: with how much
 # explained, and what multiple of them tells.
 LOST, NEARLY, FAR = 50, 0.95, 32.0
@@ -33,7 +33,7 @@ TURNS, LEAST = 3, 1 / 16
 ASTRAY = 10
 # Numbers in the columns of a support for which Newton's method is tried, and its steps
 # in a row.
-LARGEST, IN_A_ROW = 50_000_000, 20
+LARGEST_SUPPORT, STEPS_IN_A_ROW = 50_000_000, 20
 # What a step has to leave of the violation, at most; and what it leaves if derivatives
 # are as they should be.
 GAIN, ENOUGH = 0.5, 0.4
@@ -46,7 +46,7 @@ class Rescaling:
 
     def __init__(self, on):
         self.on, self.problem, self.design = on, on.problem, on.problem.design
-        self.units, self.run = np.zeros((1, 2)), Run(0, np.inf, MAX_IDLE)
+        self.units, self.run = np.zeros((1, 2)), Run(0, np.inf, MAX_IDLE_SWEEPS)
         self.off = np.inf  # the violation, with v as it is at the point
         self.multiple = 1.0  # of the curvature, against steps that are too long
         self.turns, self.fell = 0, False  # how often sweeps raised it after a fall
@@ -66,12 +66,12 @@ class Rescaling:
         falls, since, wait, best = True, 0, 0, (self.off, self.on.point)
         while falls and self.off > target and run.goes_on:
             before = self.on.point.beta != 0
-            falls = self.descend(min(TOGETHER, max_epochs - run.epochs))
-            since += TOGETHER
+            falls = self.descend(min(SWEEPS_AT_ONCE, max_epochs - run.epochs))
+            since += SWEEPS_AT_ONCE
             settled = np.array_equal(before, self.on.point.beta != 0)
-            if since >= (wait if settled else PATIENCE):
+            if since >= (wait if settled else SWEEPS_BETWEEN):
                 self.approach(target, finishing=True)
-                since, wait = 0, min(2 * wait + TOGETHER, PATIENCE)
+                since, wait = 0, min(2 * wait + SWEEPS_AT_ONCE, SWEEPS_BETWEEN)
             best = min(best, (self.off, self.on.point), key=itemgetter(0))
             if self.problem.watches and (self.on.is_saturated or self.grows()):
                 return run.epochs, run.steps, False, Status.SATURATED
@@ -89,7 +89,7 @@ class Rescaling:
     def max_idle(self):
         """Sweeps without halving the violation before it is given up. Where a lambda
         did not settle, the next is likely not to, either."""
-        return max(MAX_IDLE >> self.on.state.unsettled, LEAST_IDLE)
+        return max(MAX_IDLE_SWEEPS >> self.on.state.unsettled, LEAST_IDLE_SWEEPS)
 
     @property
     def explains_much(self):
@@ -103,7 +103,7 @@ class Rescaling:
         if self.run.idle <= LOST or not self.explains_much:
             return False
         far = problem.likelihood.loss(FAR * point.eta[None])[0]
-        return problem.explained(far) > SATURATED
+        return problem.explained(far) > SATURATION
 
     def violation(self, point):
         """With v as it is at the point, which the units then are of. A coefficient that
@@ -132,9 +132,9 @@ class Rescaling:
         """
         state, fresh, lost, in_valley = self.on.state, False, 0, True
         best = safe = (self.on.point, self.off)
-        for _ in range(IN_A_ROW):
+        for _ in range(STEPS_IN_A_ROW):
             size = self.active(self.on.point).size * self.design.n
-            if self.off <= target or not 0 < size <= LARGEST:
+            if self.off <= target or not 0 < size <= LARGEST_SUPPORT:
                 break
             if state.jacobian is None:
                 state.jacobian, fresh = Jacobian(self.problem, self.on.point.eta), True

@@ -8,9 +8,9 @@ from .. import kernels
 
 # A rise of an objective by this share of its terms may be rounding; and the largest
 # multiple of the curvature that is tried against a larger one.
-NO_RISE, MAX_MULTIPLE = 1e-12, 2.0**40
+ROUNDED_RISE, MAX_MULTIPLE = 1e-12, 2.0**40
 # The share of the null deviance that a model explains when it is saturated.
-SATURATED = 0.99
+SATURATION = 0.99
 
 
 @dataclass
@@ -93,4 +93,4 @@ class Restricted:
     @property
     def is_saturated(self):
         """Whether there is next to no deviance left to explain."""
-        return self.problem.explained(self.point.loss) > SATURATED
+        return self.problem.explained(self.point.loss) > SATURATION

@@ -1,4 +1,5 @@
-"""Where we are on the path. Only the loop moves it."""
+"""Where we are on the path, which only the loop moves, and what serves on the way: Gram
+matrix, certificates and derivatives, which those who use them renew."""
 
 from dataclasses import dataclass
 

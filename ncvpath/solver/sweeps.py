@@ -14,7 +14,7 @@ import numpy as np
 from .. import kernels
 from ..kernels.records import Coordinates, ResidualSweeps
 from .newton import Newton
-from .restricted import MAX_MULTIPLE, NO_RISE
+from .restricted import MAX_MULTIPLE, ROUNDED_RISE
 
 ONE_SWEEP = ResidualSweeps(0.0, 1, True)
 # The share of the mean curvature that a row has at least: one that is far on the wrong
@@ -25,7 +25,7 @@ FLOOR, LEAST_FLOOR, FLAT = 0.01, 1e-10, 1e-100
 # The share of its curvature that is left to a column that is nearly constant.
 LEAST_BEND = 1e-8
 # No v_j falls below this share of the largest: nothing is left of the curvature there.
-SMALLEST = 1e-12
+SMALLEST_V = 1e-12
 
 
 class Place(NamedTuple):
@@ -51,7 +51,7 @@ class Model(NamedTuple):
 
 def roots(v):
     """Units from v_j = sum_i w_i h_i x_ij^2."""
-    return np.sqrt(np.maximum(v, SMALLEST * v.max(initial=SMALLEST)))
+    return np.sqrt(np.maximum(v, SMALLEST_V * v.max(initial=SMALLEST_V)))
 
 
 class Weighted:
@@ -154,7 +154,7 @@ class Sweeper:
             self.problem.penalty, self.l1 / model.unit, before, beta
         )
         more += 0.5 * self.l2 @ (beta**2 - before**2)
-        slack = NO_RISE * (abs(place.loss) + height + 0.5 * self.l2 @ before**2)
+        slack = ROUNDED_RISE * (abs(place.loss) + height + 0.5 * self.l2 @ before**2)
         return rise + more <= slack  # not if it is not a number
 
 
