@@ -142,7 +142,7 @@ class Gist:
         beta, none = loss.with_intercept(on.point.beta, on.point.intercept), np.empty(0)
         r = Coordinates(none, none, l1, v, beta, loss.scores - l2 * beta)
         tried = minimise(loss, on.problem.penalty, r, l2, target, max_epochs)
-        on.stand(on.point.beta, on.point.intercept)
+        on.point = on.point_of(on.point.beta, on.point.intercept)
         worst, _ = on.measure(on.point, units)
         failure = Status.SATURATED if on.is_saturated else None
         return tried, 0, worst <= target, failure

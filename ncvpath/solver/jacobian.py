@@ -84,12 +84,11 @@ class Jacobian:
         up = -shift @ change
         if self.reference.projects:
             up += point.pull / self.reference.total
-        ahead = up + problem.design.combine(features, change[None])[0]
 
         def at(share):
             new = point.beta.copy()
             new[own] += share * change
-            return on.at(new, point.intercept + share * up, point.eta + share * ahead)
+            return on.point_of(new, point.intercept + share * up)
 
         return definite, at
 

@@ -10,8 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..kernels.records import Penalty
-from ..penalties import BY_KIND, by_name
 from . import loop
 from .finished import Finished, Status, add_work, no_work
 from .rounding import AT_WORST
@@ -22,20 +20,6 @@ MAJORIZING = {"mm-cd": "bcd", "mm-prox": "gist"}
 # so in units of y), or to half of what is asked for, whatever is less; rounding
 # permitting.
 PRECISION = 1e-5
-LASSO = Penalty(by_name("lasso").kind, 0.0)
-
-
-def majorized(problem, beta, lam):
-    """The weighted lasso that touches the problem's objective at beta."""
-    level = lam * problem.alpha
-    penalty_factor, support = problem.penalty_factor.copy(), np.flatnonzero(beta)
-    if level > 0:
-        slope = BY_KIND[problem.penalty.kind].slope
-        a, l1 = np.abs(beta[support]), level * penalty_factor[support]
-        penalty_factor[support] = slope(a, l1, problem.penalty.shape) / level
-    return replace(
-        problem, penalty=LASSO, penalty_factor=penalty_factor, majorizes=problem
-    )
 
 
 def walk(problem, state, lambdas, limits):
@@ -61,7 +45,8 @@ def minimise(problem, state, lam, limits, inner):
     work, trace, status = no_work(1), [], None
     while status is None:
         before = state.beta
-        [part] = loop.rounds(majorized(problem, before, lam[0]), state, lam, inner)
+        lasso = problem.majorized(before, lam[0] * problem.alpha)
+        [part] = loop.rounds(lasso, state, lam, inner)
         work, trace = add_work(work, part.work), trace + part.trace[0]
         work["majorizations"] += 1
         left = inner.max_epochs - int(part.work["epochs"][0])
@@ -74,8 +59,7 @@ def minimise(problem, state, lam, limits, inner):
         if part.status[0] in loop.NO_SOLUTION:
             status = part.status[0]
         elif worst[0] <= limits.tol:
-            alone = problem.penalty.kind == LASSO.kind
-            status = Status.ITSELF if alone else Status.CONVERGED
+            status = Status.ITSELF if problem.is_lasso else Status.CONVERGED
         elif part.status[0] is Status.MAX_EPOCHS or part.violation > 0.5 * limits.tol:
             status = part.status[0]
         elif np.array_equal(before, state.beta):

@@ -8,8 +8,10 @@ minimises the penalised quadratic model
 which is a problem of least squares on the Gram matrix H. The reference stays as long as
 each step cuts the violation to a quarter: its Gram matrix and Cholesky factor serve
 many steps and lambdas then. Where the objective does not fall, the reference is
-refreshed, and if it is fresh, multiplied: a majorant in the end. There is no search
-along the step: a concave penalty may rise between two points that are both lower.
+refreshed; if it is fresh, the penalty's tangents stand in for a concave one, which may
+have been led far away, to where the model is wrong; and if they are there, H is
+multiplied: a majorant in the end. There is no search along the step: a concave penalty
+may rise between two points that are both lower.
 """
 
 import numpy as np
@@ -39,6 +41,7 @@ class Newton:
     def __init__(self, on):
         self.on, self.problem, self.state = on, on.problem, on.state
         self.multiple, self.fresh, self.descent = 1.0, False, None
+        self.straight = False  # whether tangents stand in for the penalty
         if not isinstance(self.state.gram.design, Reference):
             self.refresh()
 
@@ -51,6 +54,19 @@ class Newton:
         """A larger multiple of the Hessian, which has no factor yet."""
         self.multiple *= 2.0
         self.state.gram.cholesky.size[0], self.descent = 0, None
+
+    def straighten(self, straight):
+        """Whether to take the penalty's tangents for it from now on."""
+        if straight != self.straight:
+            self.straight, self.descent = straight, None
+
+    def model(self, units):
+        """The problem whose penalty the model has."""
+        if not self.straight:
+            return self.problem
+        beta = np.zeros(self.problem.design.p)
+        beta[self.on.features] = self.on.point.beta
+        return self.problem.majorized(beta, units[0, 0])
 
     def solve(self, units, target, max_epochs):
         """Move the point to the solution at one lambda.
@@ -77,12 +93,15 @@ class Newton:
         found, ahead = self.on.measure(new, units)
         falls = ahead <= height + ROUNDED_RISE * (abs(height) + abs(new.loss))
         if not (falls and np.isfinite(ahead)):
-            if self.fresh:
+            if not self.fresh:
+                self.refresh()
+            elif self.straight or self.problem.is_lasso:
                 self.multiply()
             else:
-                self.refresh()
+                self.straighten(True)
             return worst, height
         self.on.point, self.fresh = new, False
+        self.straighten(False)
         if found > self.enough * worst:
             self.refresh()
         run.note(found)
@@ -92,11 +111,13 @@ class Newton:
         """The minimiser of the model, and the sweeps it took."""
         on, cache, features = self.on, self.state.gram, self.on.features
         point, reference = on.point, cache.design
-        shift = reference.shift(features)
-        record = on.record._replace(norm2=reference.diagonal(features) * self.multiple)
+        shift, problem = reference.shift(features), self.model(units)
+        record = problem.of_features(features)._replace(
+            norm2=reference.diagonal(features) * self.multiple
+        )
         if self.descent is None:
             scratch = empty_mmap(features.size, features.size)
-            self.descent = Descent(self.problem, cache, features, scratch)
+            self.descent = Descent(problem, cache, features, scratch)
         results = self.descent.minimise(
             record, units, point.beta, point.q - shift * point.pull,
             Sweeps(target, max_epochs, max_epochs, WORK), self.multiple,

@@ -22,6 +22,7 @@ from .state import State
 ORTHOGONAL = 2e-14
 # The null model is solved to this share of the score's scale, in so many sweeps.
 EXACT, MOST_SWEEPS = 1e-10, 100_000
+LASSO = Penalty(by_name("lasso").kind, 0.0)
 # Squares below this lose digits to the end of the range of numbers.
 VANISHING = np.finfo(float).tiny / EPS
 
@@ -105,6 +106,23 @@ class Problem:
         """The problem at lambda 0, where every penalty is flat."""
         return replace(
             self, watches=self.watches or self.likelihood.family.may_separate
+        )
+
+    @property
+    def is_lasso(self):
+        """Whether the penalty is its own tangent."""
+        return self.penalty.kind == LASSO.kind
+
+    def majorized(self, beta, level):
+        """The weighted lasso that touches the objective at beta (p), from above;
+        `level` is l1 per unit of the penalty factor."""
+        penalty_factor, support = self.penalty_factor.copy(), np.flatnonzero(beta)
+        if level > 0:
+            slope = BY_KIND[self.penalty.kind].slope
+            a, l1 = np.abs(beta[support]), level * penalty_factor[support]
+            penalty_factor[support] = slope(a, l1, self.penalty.shape) / level
+        return replace(
+            self, penalty=LASSO, penalty_factor=penalty_factor, majorizes=self
         )
 
     @cached_property

@@ -205,7 +205,7 @@ class Rescaling:
         beta = point.beta.copy()
         beta[own], self.unit[:] = place.beta, np.nan
         self.unit[own] = place.unit
-        on.point = on.at(beta, place.intercept, place.eta)
+        on.point = on.point_of(beta, place.intercept)
         off = self.violation(on.point)
         self.turns += self.fell and off > self.off
         self.fell = off < self.off

@@ -55,16 +55,17 @@ class Restricted:
     def __init__(self, problem, state, features):
         self.problem, self.state, self.features = problem, state, features
         self.use(np.ones(features.size))
-        self.stand(state.beta[features], state.intercept)
+        self.point = self.point_of(state.beta[features], state.intercept)
 
-    def stand(self, beta, intercept):
-        """Be at these coefficients, without the rounding of steps that led there."""
+    def point_of(self, beta, intercept):
+        """The point of coefficients, without the rounding of steps that led there: a
+        step that leaps far leaves its digits behind."""
         used = np.flatnonzero(beta)
         eta = self.problem.design.combine(self.features[used], beta[used][None])[0]
-        self.point = self.at(beta, intercept, eta + intercept)
+        return self.at(beta, intercept, eta + intercept)
 
     def at(self, beta, intercept, eta):
-        """The point of a linear predictor."""
+        """The point of a linear predictor that is known."""
         problem, row = self.problem, eta[None]
         with np.errstate(over="ignore", invalid="ignore"):
             residual = problem.likelihood.residual(row)

@@ -24,8 +24,8 @@ ONE_SWEEP = ResidualSweeps(0.0, 1, True)
 FLOOR, LEAST_FLOOR, FLAT = 0.01, 1e-10, 1e-100
 # The share of its curvature that is left to a column that is nearly constant.
 LEAST_BEND = 1e-8
-# No v_j falls below this share of the largest: nothing is left of the curvature there.
-SMALLEST_V = 1e-12
+# No v_j falls below this share of what it were if all rows had the mean curvature.
+SMALLEST_V, TINY = 1e-12, np.finfo(float).tiny
 
 
 class Place(NamedTuple):
@@ -49,9 +49,10 @@ class Model(NamedTuple):
     unit: np.ndarray
 
 
-def roots(v):
-    """Units from v_j = sum_i w_i h_i x_ij^2."""
-    return np.sqrt(np.maximum(v, SMALLEST_V * v.max(initial=SMALLEST_V)))
+def roots(v, usual=0.0):
+    """Units from v_j = sum_i w_i h_i x_ij^2; `usual` is what v_j is about, of which
+    sweeps keep a share."""
+    return np.sqrt(np.maximum(v, np.maximum(SMALLEST_V * usual, TINY)))
 
 
 class Weighted:
@@ -130,7 +131,8 @@ class Sweeper:
             v = design.moments(design.weights * h, self.features)[1]
         if likelihood.intercept:
             up = design.weights @ residual / total
-        unit = place.unit ** (1 - share) * roots(v) ** share
+        usual = total * self.design.norm2[self.features]
+        unit = place.unit ** (1 - share) * roots(v, usual) ** share
         working = relative(residual, raised)
         return Model(weights, working, up, first / total, curvature, unit)
 
@@ -168,7 +170,7 @@ class WeightedSweeps(Newton):
     enough, max_idle = 0.0, 500
 
     def __init__(self, on):
-        self.on, self.problem = on, on.problem
+        self.on, self.problem, self.straight, self.descent = on, on.problem, False, None
         self.weighted = Weighted(on.problem, on.features)
         self.refresh()
 
@@ -198,16 +200,19 @@ class WeightedSweeps(Newton):
 
     def minimiser(self, units, target, max_epochs):
         """The minimiser of the model, and the sweeps it took."""
-        on, order = self.on, self.weighted.order
+        on, weighted, problem = self.on, self.weighted, self.model(units)
+        if problem is not self.problem:
+            weighted = Weighted(problem, on.features)
         residual = relative(on.point.residual, self.curvature)
         if self.problem.likelihood.intercept:
             residual -= on.point.pull / self.total  # what the intercept takes
-        l1, l2 = units.T * [on.record.penalty_factor, on.record.ridge_factor]
+        record = problem.of_features(on.features)
+        l1, l2 = units.T * [record.penalty_factor, record.ridge_factor]
         r = Coordinates(
-            order, order, l1, self.multiple * self.bend + l2, on.point.beta.copy(),
-            np.empty(0),
+            weighted.order, weighted.order, l1, self.multiple * self.bend + l2,
+            on.point.beta.copy(), np.empty(0),
         )
-        epochs = self.weighted.descend(
+        epochs = weighted.descend(
             self.multiple * self.weights, self.mean, on.unit, r, l2,
             residual / self.multiple, ResidualSweeps(target, max_epochs, True),
         )

@@ -383,3 +383,46 @@ def test_a_family_of_ones_own_meets_fermats_condition(penalty, rescale):
     found = judge.violations(path)
     assert path.converged[:5].all() and path.df.max() > 3
     assert (found[path.converged] <= 1.01 * TOL + 1e-11).all()
+
+
+# ---- what a hostile tester found -----------------------------------------------------
+
+
+@pytest.mark.parametrize("family", ["binomial", "cox"])
+@pytest.mark.parametrize("penalty", ["MCP", "logsum"])
+def test_units_of_a_column_that_is_not_penalised_do_not_matter(family, penalty):
+    X, y = drawn(family, 120, 8, seed=4)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    settings = dict(
+        family=family, penalty=penalty, standardize=False, lambdas=[0.1, 0.05],
+        penalty_factor=np.r_[0.0, np.ones(7)],
+    )
+    usual, units = ncvpath(X, y, **settings), np.r_[1e7, np.ones(7)]
+    path = ncvpath(X * units, y, **settings)
+    assert usual.converged.all() and path.converged.all()
+    beta = path.beta.toarray() * units[:, None]
+    np.testing.assert_allclose(beta, usual.beta.toarray(), atol=1e-4)
+
+
+@pytest.mark.parametrize("stored", [np.asfortranarray, sparse.csc_array])
+def test_losses_are_those_of_the_coefficients_after_steps_that_leapt_far(stored):
+    X, y = np.zeros((60, 6)), np.zeros(60)
+    X[[2, 4, 7, 17, 26, 27, 27, 39, 50], [3, 5, 1, 0, 5, 4, 5, 2, 4]] = 1
+    y[[2, 12, 15, 16, 17, 19, 23, 24, 37, 43, 46, 49, 51, 52, 58]] = 1
+    path = ncvpath(stored(X), y, family="binomial", penalty="SCAD", nlambda=5)
+    for k in np.flatnonzero(path.converged):
+        eta = path.predict(X, which=int(k), type="link")
+        loss = 2 * np.sum(np.logaddexp(0, eta) - y * eta)
+        assert path.loss[k] == pytest.approx(loss, rel=1e-8)
+        assert abs(np.mean(y - sigmoid(eta))) < 1e-6
+
+
+@pytest.mark.parametrize("penalty", ["MCP", "SCAD"])
+@pytest.mark.parametrize("solver", ["cd", "bcd"])
+def test_a_class_that_one_column_explains_takes_few_steps(penalty, solver):
+    X = np.array([[1.0], [0], [0], [0], [0]])
+    path = ncvpath(
+        X, [1, 1, 0, 0, 0], family="binomial", penalty=penalty, rescale=False,
+        solver=solver,
+    )
+    assert path.converged.all() and path.n_epochs.max() < 500
