@@ -181,6 +181,11 @@ def check_sizes(design, likelihood):
     with np.errstate(over="ignore"):
         spread = likelihood.spread()
         total = design.n * spread**2
+    if not (np.isfinite(spread) or likelihood.is_quadratic):
+        raise ValueError(
+            "offset and y must leave the null model scores that do not overflow; got "
+            f"some of size {spread:g}: an offset that far from its mean is not one"
+        )
     if spread == 0 and likelihood.y.any() and not likelihood.is_quadratic:
         raise ValueError(
             "y must leave something to explain beside the null model; got one that it "
@@ -249,9 +254,14 @@ def state_at(problem, beta, intercept, eta):
 def fit_unpenalised(problem, state, free):
     """Coefficients of the unpenalised features and the intercept, by Newton's method
     from the intercept alone. Numbers, other than classes, may well be explained."""
+    design, length = problem.design, problem.design.length
     problem = replace(
         problem, watches=problem.likelihood.family.may_separate,
         penalty=shaped(by_name("lasso"), None, 1.0),  # none acts, to the last bit
+        design=replace(  # in units of the columns, whatever those of the user are
+            design, scale=design.scale * length, length=np.ones(design.p),
+            norm2=np.ones(design.p),
+        ),
     )
     on, target = Restricted(problem, state, free), EXACT * problem.rounding.spread
     _, _, met, failure = Newton(on).solve(
@@ -264,7 +274,7 @@ def fit_unpenalised(problem, state, free):
             f"{problem.explained(on.point.loss):.3g} of the deviance of y: "
             "penalise them"
         )
-    return on.point.beta, on.point.intercept
+    return on.point.beta / length[free], on.point.intercept
 
 
 def extremes(design, state, spread, penalty_factor, alpha):
@@ -288,6 +298,11 @@ def extremes(design, state, spread, penalty_factor, alpha):
             "rescale it"
         )
     penalised = (penalty_factor > 0) & (penalty_factor < np.inf)
+    if not penalised.any():
+        raise ValueError(
+            "penalty_factor must penalise a feature that varies; got 0, or inf, for "
+            "all of them"
+        )
     reach, size = np.abs(correlation.values[penalised]), np.abs(state.beta)
     off = off_center(design, design.all_features)
     terms = design.cancellation * (spread + size @ design.length)
