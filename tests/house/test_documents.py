@@ -66,11 +66,12 @@ def test_readme_goes_from_a_file_to_a_report(tmp_path):
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     written = {file.name for file in (tmp_path / "results").iterdir()}
     assert {"coefficients.csv", "path.csv", "cv.csv", "report.html"} <= written
+    assert len((tmp_path / "predictions.csv").read_text().splitlines()) == 443
 
 
 def test_every_block_of_the_readme_is_run_here():
     fences = re.findall(r"^```(.+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert sorted(fences) == ["console", *["python"] * 2, "sh", "sh", *["text"] * 2]
+    assert sorted(fences) == ["console", *["python"] * 4, "sh", "sh", *["text"] * 4]
 
 
 def test_readme_has_exactly_the_two_commands():
