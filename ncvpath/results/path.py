@@ -645,6 +645,8 @@ class NcvPath:
     def load(cls, file, family=None) -> "NcvPath":
         """Read a path that `save` wrote; `family` is yours, if it was fitted with one.
 
+        Of a file that `CvNcvPath.save` wrote it is the path on all data.
+
         Examples
         --------
         >>> import tempfile
