@@ -215,17 +215,20 @@ def bars(ax, title, rows, key):
     """One panel: problems, and a bar for each value of `key`."""
     from matplotlib.ticker import NullLocator, ScalarFormatter
 
+    from ncvpath.plots.palette import LINE, REGION, colours, tone
+
     wide = rows.pivot(index="problem", columns=key, values="ratio")
     wide = wide.loc[[problem for problem in PROBLEMS if problem in wide.index]]
-    wide.plot.bar(ax=ax, width=0.8, rot=0, logy=True, zorder=2)
+    ink = colours(ax, range(wide.shape[1]))
+    wide.plot.bar(ax=ax, width=0.8, rot=0, logy=True, zorder=2, color=ink)
     ax.set_title(title, loc="left")
     ax.set(xlabel="", ylabel="times as long as ncvpath")
     ax.tick_params(axis="x", labelsize="small")
     ax.set_yticks([1, 2, 5, 10, 20, 50])
     ax.yaxis.set_major_formatter(ScalarFormatter())
     ax.yaxis.set_minor_locator(NullLocator())
-    ax.grid(axis="y", color="0.9", zorder=0)
-    ax.axhline(1, color="black", linewidth=0.8)
+    ax.grid(axis="y", color=tone(ax, REGION), zorder=0)
+    ax.axhline(1, color=tone(ax, LINE), linewidth=0.8)
     ax.legend(
         frameon=False, fontsize="small", ncols=wide.shape[1], loc="lower right",
         bbox_to_anchor=(1, 1), borderaxespad=0.2,

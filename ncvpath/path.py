@@ -126,7 +126,7 @@ def ncvpath(
         ncvreg's adaptive rescaling, the default for all families but gaussian, where
         the curvature of the loss is one and True an error. With v_j = sum_i w_i h_i
         x_ij^2, h the curvature at the solution, the penalty of feature j is
-        r(v_j |beta_j|) / v_j plus v_j times its ridge part: gamma then means what it
+        `r(v_j |beta_j|) / v_j` plus v_j times its ridge part: gamma then means what it
         means for gaussian. False: penalties as written above, and a fixed objective.
     ties : {"breslow", "efron"}
         cox: how events at the same time are counted.
@@ -139,7 +139,7 @@ def ncvpath(
     solver : {"cd", "bcd", "gist", "mm-cd", "mm-prox"}
         How the problem on the working set is solved: by coordinate descent and Newton
         steps on its Gram matrix; by the paper's coordinate descent with residual
-        updates; by proximal gradient steps. "mm-*" majorize the penalty by weighted
+        updates; by proximal gradient steps. `"mm-*"` majorize the penalty by weighted
         lassos, each solved by FireWorks with "bcd" or "gist". For families other than
         gaussian "cd" are proximal Newton steps, each such a problem, and "bcd" the same
         by sweeps with weights anew; with adaptive rescaling, which has no fixed

@@ -400,9 +400,9 @@ MUTANTS = (
         "+ gammaln(p - df + 1))", f"{RESULTS} -k criteria",
     ),
     Mutant(
-        "selected() on the log scale", "results/path.py",
-        "np.argmin(np.abs(np.log(self.lambdas) - np.log(lam)))",
-        "np.argmin(np.abs(self.lambdas - lam))", f"{RESULTS} -k log_scale",
+        "selected() on the log scale", "results/queries.py",
+        "np.argmin(np.abs(np.log(path.lambdas) - np.log(lam)))",
+        "np.argmin(np.abs(path.lambdas - lam))", f"{RESULTS} -k log_scale",
     ),
 )
 

@@ -35,7 +35,8 @@ footer { border-top: 1px solid #ccc; margin-top: 2rem; padding-top: .5rem; }
 @media print {
   html { font-size: 8.5pt; }
   body { margin: 0; padding: 0; max-width: none; }
-  h2 { margin-top: .7rem; padding-top: .3rem; }
+  h2 { margin-top: .5rem; padding-top: .25rem; }
+  td, th { line-height: 1.25; }
   .row { flex-wrap: nowrap; }
   figure { max-width: 50%; }
 }

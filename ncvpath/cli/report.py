@@ -18,7 +18,7 @@ from .delivery import manifest
 from .page import STYLE, bullets, html_table, number, row, section
 from .run import outcome
 
-MOST_ROWS = 20  # of the table of coefficients
+MOST_ROWS = 15  # of the table of coefficients
 MOST_NAMES = 20  # of a list of columns
 HELD = "held_out"  # the picture of predictions for rows held out, and who has one
 HELD_OUT = ("gaussian", "binomial", "poisson")

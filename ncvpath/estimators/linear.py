@@ -47,7 +47,7 @@ class NcvRegressor(RegressorMixin, NcvEstimator):
         The cross-validation, if there was one.
     lambda_ : float
         The lambda that was chosen.
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (n_features,)
         Its coefficients, on the scale of X.
     intercept_ : float
     n_iter_ : int
@@ -142,7 +142,7 @@ class NcvClassifier(ClassifierMixin, NcvEstimator):
     ----------
     classes_ : ndarray of shape (2,)
         The labels, sorted; the second is the event.
-    coef_ : ndarray of shape (1, n_features_in_)
+    coef_ : ndarray of shape (1, n_features)
         Log odds ratios at `lambda_`, on the scale of X.
     intercept_ : ndarray of shape (1,)
     path_, cv_, lambda_, n_iter_, n_features_in_, feature_names_in_

@@ -72,7 +72,7 @@ class NcvSurvival(NcvEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (n_features,)
         Log hazard ratios at `lambda_`, on the scale of X.
     unique_times_ : ndarray
         Where survival curves may step: zero, the times of events, the last time.

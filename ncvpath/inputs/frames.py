@@ -30,6 +30,12 @@ def index_of(x):
     return x.index if is_frame(x) or is_series(x) else None
 
 
+def rows_of(X):
+    """How many rows there are, of anything that has some."""
+    shape = getattr(X, "shape", None)
+    return shape[0] if shape else len(X)
+
+
 def raw_names(X):
     """The column names of a table as it has them, or None for what is no table."""
     if is_frame(X):

@@ -23,6 +23,7 @@ LINE_HEIGHT = 1.5  # of a label, in font sizes
 SMALL = 0.85  # font size of labels within the picture
 WIDTH = 0.62  # of a letter, in font sizes
 DECADE = 120  # points that ticks at 1, 2 and 5 need on a log axis
+MOST_DENSE = 0.05  # from one count to the next, as a share of the axis
 SHORT = 0.7  # decades, below which powers of ten leave a log axis nearly bare
 
 
@@ -98,6 +99,16 @@ def count_on_top(ax, x, df, log):
     ticks_on_top(ax, x[shown], df[shown], "nonzero coefficients")
 
 
+def count_row(ax, x, df, log):
+    """The same as a row of counts at even distances, each at its own lambda."""
+    where = np.log(x) if log else x
+    letter = WIDTH * plt.rcParams["font.size"] / points(ax)[0]
+    gap = max(MOST_DENSE, letter * (len(str(df.max())) + 1.5))
+    targets = np.linspace(where[0], where[-1], max(int(1 / gap), 1) + 1)
+    shown = np.unique([int(np.argmin(np.abs(where - place))) for place in targets])
+    ticks_on_top(ax, x[shown], df[shown], "nonzero coefficients")
+
+
 def far_apart(places, gaps):
     """Which places to keep, each at least its gap from the one kept before it."""
     kept = [0]
@@ -167,11 +178,13 @@ def write_names(ax, heights, names, colours):
         return
     transform = ax.get_yaxis_transform()
     places = places_apart(ax, np.asarray(heights, dtype=float))
+    # As large as there is room for, when all are to be named.
+    size = min(small(), points(ax)[1] / (LINE_HEIGHT * len(names)))
     for height, place, name, colour in zip(heights, places, names, colours):
         ax.annotate(
             shortened(name), xy=(1, height), parse_math=False, xycoords=transform,
             xytext=(1.025, place), textcoords=transform,
-            fontsize=small(), color=colour, va="center", annotation_clip=False,
+            fontsize=size, color=colour, va="center", annotation_clip=False,
             arrowprops=dict(
                 arrowstyle="-", color=colour, lw=0.5, shrinkA=0, shrinkB=0,
                 relpos=(0, 0.5),  # from the left end of the name, not its middle

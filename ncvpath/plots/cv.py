@@ -3,13 +3,15 @@
 matplotlib comes with `axes`: this room, too, is entered late.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..inputs.checks import flag, one_of
 from .axes import (
     WIDTH,
     axes_or_new,
-    count_on_top,
+    count_row,
     legend,
     mark_places,
     points,
@@ -19,6 +21,7 @@ from .axes import (
 from .palette import QUIET, colours, is_dark, tone
 
 KINDS = ("cve", "r2", "scale", "grid")
+REACH = 4  # standard errors from the best that have colours of their own
 MARGIN = 0.02  # left and right of the dots, as a fraction of their range
 
 
@@ -77,7 +80,7 @@ def plot_curve(cv, ax, y, bars, words, log):
     set_horizontal(ax, x, "lambda", log)
     widen(ax)
     mark_places(ax, choices(cv, log))
-    count_on_top(ax, x, df, log)
+    count_row(ax, x, df, log)
     return ax
 
 
@@ -133,11 +136,11 @@ def plot_rows(cv, ax, name):
     wholes = cv.grid.groupby(name, sort=True)
     ax = axes_or_new(ax, height=min(2.2 + 0.45 * len(rows), 9))
     maximised = cv.words.maximised
-    norm, extend = error_colours(positive["cve"], cv.null_error, maximised)
+    scale = error_colours(cv)
     for k, ((value, row), (_, whole)) in enumerate(zip(rows, wholes)):
         image = ax.pcolormesh(
             edges(row["lambda"].to_numpy()), [k - 0.5, k + 0.5],
-            row["cve"].to_numpy()[None], cmap=shades(maximised), norm=norm,
+            row["cve"].to_numpy()[None], cmap=shades(maximised), norm=scale.norm,
             rasterized=True,
         )
         best = whole["lambda"].iloc[int((np.argmax if maximised else np.argmin)(
@@ -150,7 +153,7 @@ def plot_rows(cv, ax, name):
     set_horizontal(ax, every, "lambda", log=True)
     name_cells(ax.yaxis, name, [value for value, _ in rows])
     ax.set_ylim(-0.5, len(rows) - 0.5)
-    explain_colours(ax, image, errors_in_words(cv), extend)
+    explain_colours(ax, image, errors_in_words(cv), scale)
     explain_dots(ax)
     return ax
 
@@ -170,21 +173,30 @@ def shades(maximised):
     return "Blues" if maximised else "Blues_r"
 
 
-def error_colours(errors, null_error, maximised):
-    """Most colours for the small differences near the minimum.
+class Scale(NamedTuple):
+    """Colours of errors: from the best to so many standard errors from it."""
 
-    What is worse than the null model is all one colour, unless everything is.
-    """
-    from matplotlib.colors import Normalize, PowerNorm
+    norm: object
+    ticks: dict[float, str]  # of the bar of colours
+    extend: str
 
-    lowest, highest = errors.min(), errors.max()
-    if maximised:
-        inside = lowest < null_error < highest
-        low = null_error if inside else lowest
-        return Normalize(low, highest), "min" if inside else "neither"
-    if lowest < null_error < highest:
-        return PowerNorm(0.4, lowest, null_error), "max"
-    return PowerNorm(0.4, lowest, highest), "neither"
+
+def error_colours(cv):
+    """What matters is how far an error is from the best, in standard errors of that:
+    smaller differences are noise, and should not look like anything else."""
+    from matplotlib.colors import Normalize
+
+    errors, maximised = cv.grid["cve"].to_numpy(), cv.words.maximised
+    k = int(np.argmax(errors) if maximised else np.argmin(errors))
+    best, unit = errors[k], cv.grid["cvse"].to_numpy()[k]
+    if not (np.isfinite(unit) and unit > 0):
+        return Scale(Normalize(errors.min(), errors.max()), {}, "neither")
+    worse = -1 if maximised else 1
+    steps = range(0, worse * (REACH + 1), worse)
+    ticks = {best + step * unit: f"{step:+d}" for step in steps}
+    ticks |= {best: f"{best:.4g}", best + worse * unit: f"{worse:+d} se"}
+    limits = sorted((best, best + worse * REACH * unit))
+    return Scale(Normalize(*limits, clip=True), ticks, "min" if maximised else "max")
 
 
 def explain_dots(ax):
@@ -210,11 +222,13 @@ def plot_pairs(cv, ax):
     table = cv.grid.groupby(["gamma", "alpha"])["cve"].agg(best).unstack("alpha")
     rows, columns = table.shape
     ax = axes_or_new(ax, min(2.4 + 0.9 * columns, 12), min(2 + 0.55 * rows, 9))
+    scale = error_colours(cv)
     image = ax.imshow(
-        table, cmap=shades(cv.words.maximised), aspect="auto", origin="lower"
+        table, cmap=shades(cv.words.maximised), aspect="auto", origin="lower",
+        norm=scale.norm,
     )
     size = "largest" if cv.words.maximised else "smallest"
-    explain_colours(ax, image, f"{errors_in_words(cv)},\n{size} over lambda")
+    explain_colours(ax, image, f"{errors_in_words(cv)},\n{size} over lambda", scale)
     write_values(ax, image, table.to_numpy())
     name_cells(ax.xaxis, "alpha", table.columns)
     name_cells(ax.yaxis, "gamma", table.index)
@@ -222,9 +236,11 @@ def plot_pairs(cv, ax):
     return ax
 
 
-def explain_colours(ax, image, words, extend="neither"):
+def explain_colours(ax, image, words, scale):
     """A bar of colours with its words, and a quiet frame."""
-    bar = ax.figure.colorbar(image, ax=ax, extend=extend)
+    bar = ax.figure.colorbar(image, ax=ax, extend=scale.extend)
+    if scale.ticks:
+        bar.set_ticks([*scale.ticks], labels=[*scale.ticks.values()])
     bar.set_label(words)
     bar.outline.set_edgecolor(tone(ax, QUIET))
     ax.spines[:].set_color(tone(ax, QUIET))
@@ -233,7 +249,7 @@ def explain_colours(ax, image, words, extend="neither"):
 def write_values(ax, image, values):
     """Each cell's value, in a colour and size that can be read."""
     cell = points(ax)[0] / values.shape[1]
-    size = min(small(), cell / (WIDTH * 7))
+    size = min(small(), cell / (WIDTH * 8))
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):
             dark = is_dark(image.cmap(image.norm(value))[:3])

@@ -66,7 +66,7 @@ def plot_path(path, ax, wishes, coefficients, options):
     shades = 0
     if shade and path.convex_min is not None and path.convex_min < shown:
         shades = shade_nonconvex(ax, x, path.convex_min)
-    if marks:
+    if marks or shades:  # what the legend says has room above the lines
         words = zip(places, marks.values())
         mark_places(ax, [(place, word, "right") for place, word in words], shades)
     names = [path.feature_names[j] for j in features[named]]

@@ -23,7 +23,7 @@ NAME = 125  # points for a name in the legend
 def plot_penalties(ax=None, what="all", gamma=None):
     """Draw the penalties side by side, at lambda = 1.
 
-    Against a coefficient b: the penalty r(|b|) and its slope. Against z, the
+    Against a coefficient b: the penalty `r(|b|)` and its slope. Against z, the
     least-squares coefficient of a single standardized feature: the solution b that
     minimises ``(z - b)^2 / 2 + r(|b|)``; on the dotted line b = z there is no bias.
 

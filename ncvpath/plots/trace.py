@@ -31,6 +31,7 @@ def plot_trace(path, ax, xvar):
     for k in starts[1:]:
         ax.axvline(x[k], color=tone(ax, 2 * REGION), linewidth=0.6, zorder=0)
     ax.set_xlabel(xvar)
+    ax.set_ylabel("violation, distance, objective (log scale)")
     ax.xaxis.set_major_locator(MaxNLocator(integer=xvar == "round"))
     draw_step(ax, x, rounds["step"])
     sizes_on_top(ax, x, rounds["working_set"])

@@ -2,7 +2,15 @@
 
 import numpy as np
 
+from ..runtime.loading import package
 from .predictions import family_of
+
+
+def by_lambda(path, values, name):
+    """Values along the path, as a Series."""
+    pd = package("pandas")
+
+    return pd.Series(values, index=pd.Index(path.lambdas, name="lambda"), name=name)
 
 
 def loglik(path):

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..families.survival import Baseline
-from ..inputs.checks import flag, matrix, number, one_of, one_or_more
+from ..inputs.checks import flag, number, one_of
 from ..inputs.data import compare_indexes, match_columns
-from ..matrices import product
+from ..inputs.frames import rows_of
 from ..runtime.loading import package
-from ..runtime.messages import brief
-from . import criteria, pickles, predictions, printing, storage, tables
+from . import criteria, pickles, predictions, printing, queries, storage, tables
 from .frozen import NOT_OURS, freeze
 
 if TYPE_CHECKING:
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
     from .cv import CvNcvPath
-
-# Fields that are arguments of ncvpath() under the same name.
-ARGUMENTS = (
-    "penalty", "gamma", "alpha", "lambdas", "weights", "tol", "penalty_factor",
-    "feature_names", "family", "offset", "rescale", "ties", "strata",
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,9 +205,9 @@ class NcvPath:
         >>> path.coef(which=[0, 5]).shape
         (11, 2)
         >>> path.coef(lam=10, standardized=True)[["bmi", "ltg"]].round(1).tolist()
-        [32.5, 28.7]
+        [32.5, 27.6]
         """
-        mix, lambdas, single = self._query(lam, which)
+        mix, lambdas, single = queries.mixture(self, lam, which)
         beta, intercept = self.beta, self.intercept
         if flag("standardized", standardized):
             beta = tables.per_deviation(self)
@@ -236,18 +229,7 @@ class NcvPath:
         >>> path.selected(lam=20)
         ['bmi', 'ltg']
         """
-        if lam is None and which is None:
-            return {float(v): self._names(k) for k, v in enumerate(self.lambdas)}
-        if lam is not None:
-            _, wanted, single = self._query(lam, which)
-            positions = [self._nearest(value) for value in wanted]
-        else:
-            positions, single = self._positions(which)
-        names = [self._names(k) for k in positions]
-        if single:
-            return names[0]
-        keys = self.lambdas[positions] if lam is None else wanted
-        return {float(key): found for key, found in zip(keys, names)}
+        return queries.selected(self, lam, which)
 
     def to_frame(self, form="wide", zeros=False) -> "pd.DataFrame":
         """The coefficients as a table to take away.
@@ -323,11 +305,10 @@ class NcvPath:
         >>> path.predict(X).shape
         (442, 20)
         """
-        mix, _, single = self._query(lam, which)
+        mix, _, single = queries.mixture(self, lam, which)
         predictions.check_type(self, type, single)
-        link = self._link(match_columns(X, self.feature_names), mix, single)
-        offset = predictions.check_offset(self, offset, len(link))
-        link += offset if single or np.ndim(offset) == 0 else offset[:, None]
+        own = match_columns(X, self.feature_names)
+        link = queries.linear_predictors(self, own, mix, single, offset)
         return predictions.predicted(self, X, link, type, mix, strata)
 
     def residuals(
@@ -362,16 +343,14 @@ class NcvPath:
         """
         if (X is None and self.X is None) or (y is None and self.y is None):
             raise ValueError("X and y must be given; this path was stored without them")
-        mix, _, single = self._query(lam, which)
+        mix, _, single = queries.mixture(self, lam, which)
         own = self.X if X is None else match_columns(X, self.feature_names)
-        link = self._link(own, mix, single)
         # Other rows have their own; a path without its data is given them once more.
-        fitted = X is None or (self.X is None and len(link) == self.n)
+        fitted = X is None or (self.X is None and rows_of(own) == self.n)
         if fitted:
             offset = self.offset if offset is None else offset
             strata = self.strata if strata is None else strata
-        offset = predictions.check_offset(self, offset, len(link))
-        link += offset if single or np.ndim(offset) == 0 else offset[:, None]
+        link = queries.linear_predictors(self, own, mix, single, offset)
         given = self.y if y is None else y
         weights = self.weights if fitted else None
         found = predictions.residuals(self, link, type, given, strata, weights)
@@ -391,7 +370,7 @@ class NcvPath:
         >>> float(path.loglik().iloc[-1].round(1))
         -2386.0
         """
-        return self._by_lambda(criteria.loglik(self), "loglik")
+        return criteria.by_lambda(self, criteria.loglik(self), "loglik")
 
     def aic(self) -> "pd.Series":
         """Akaike's criterion at each lambda.
@@ -404,7 +383,7 @@ class NcvPath:
         >>> round(float(path.aic().idxmin()), 3)
         2.464
         """
-        return self._by_lambda(criteria.aic(self), "aic")
+        return criteria.by_lambda(self, criteria.aic(self), "aic")
 
     def bic(self) -> "pd.Series":
         """The Bayesian criterion at each lambda.
@@ -417,7 +396,7 @@ class NcvPath:
         >>> round(float(path.bic().idxmin()), 3)
         2.464
         """
-        return self._by_lambda(criteria.bic(self), "bic")
+        return criteria.by_lambda(self, criteria.bic(self), "bic")
 
     def ebic(self, g=1.0) -> "pd.Series":
         """The extended BIC, which counts the models of each size among p features.
@@ -431,7 +410,7 @@ class NcvPath:
         2.464
         """
         g = number("g", g, atleast=0)
-        return self._by_lambda(criteria.ebic(self, g), "ebic")
+        return criteria.by_lambda(self, criteria.ebic(self, g), "ebic")
 
     def select(self, criterion="bic") -> float:
         """The lambda with the smallest aic, bic or ebic, by name in any case.
@@ -472,23 +451,7 @@ class NcvPath:
         """
         from ..cv import cv_ncvpath  # upwards, the only import that leads there
 
-        X = self.X if X is None else X
-        y = self.y if y is None else y
-        if X is None or y is None:
-            raise ValueError("X and y must be given; this path was stored without them")
-        shape = (len(y),) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
-        if shape and shape[0] != self.n:
-            raise ValueError(f"y must have the path's {self.n} rows; got {shape[0]}")
-        own = self.settings | {name: getattr(self, name) for name in ARGUMENTS}
-        own["intercept"] = self.has_intercept
-        if str(arguments.get("penalty", self.penalty)).lower() != self.penalty.lower():
-            del own["gamma"]  # it belongs to the path's own penalty
-        if arguments.get("family", self.family) != self.family:
-            for name in ("lambdas", "rescale", "ties", "strata"):
-                del own[name]
-        if arguments.keys() & {"nlambda", "lambda_min_ratio"}:
-            own.pop("lambdas", None)  # others were asked for
-        return cv_ncvpath(X, y, **(own | arguments))
+        return cv_ncvpath(**queries.once_more(self, X, y, arguments))
 
     # ---- looking --------------------------------------------------------------
 
@@ -682,6 +645,8 @@ class NcvPath:
     def load(cls, file, family=None) -> "NcvPath":
         """Read a path that `save` wrote; `family` is yours, if it was fitted with one.
 
+        Of a file that `CvNcvPath.save` wrote it is the path on all data.
+
         Examples
         --------
         >>> import tempfile
@@ -706,91 +671,3 @@ class NcvPath:
     def __setstate__(self, state):
         pickles.unpack(self, state)
         freeze(self)
-
-    # ---- inside ---------------------------------------------------------------
-
-    @property
-    def _names_intercept(self):
-        """Whether tables have a row for the intercept, be it zero."""
-        return predictions.family_of(self).has_intercept
-
-    def _link(self, X, mix, single):
-        """Linear predictors, but for an offset, for X with the columns of the fit."""
-        beta = self.beta @ mix
-        X = matrix("X", X, np.unique(beta.indices))
-        if X.shape[1] != self.p:
-            raise ValueError(f"X must have {self.p} columns; got {X.shape[1]}")
-        fitted = product(X, beta) + self.intercept @ mix
-        return fitted[:, 0] if single else fitted
-
-    def _by_lambda(self, values, name):
-        pd = package("pandas")
-
-        return pd.Series(values, index=pd.Index(self.lambdas, name="lambda"), name=name)
-
-    def _names(self, k):
-        low, high = self.beta.indptr[k : k + 2]
-        return [self.feature_names[j] for j in np.sort(self.beta.indices[low:high])]
-
-    def _positions(self, which):
-        """Positions on the path, counted from 0, or from the end when negative."""
-        positions, single = one_or_more("which", which, "iu", "integers")
-        size = self.lambdas.size
-        outside = positions[(positions < -size) | (positions >= size)]
-        if outside.size:
-            raise ValueError(
-                f"which must be from 0 to {size - 1}; got which={outside[0]}"
-            )
-        return positions.astype(np.int64) % size, single
-
-    def _query(self, lam, which):
-        """Weights (L x K, sparse) that mix the path's columns into the answer's."""
-        from scipy.sparse import csc_array
-
-        size = self.lambdas.size
-        if lam is not None and which is not None:
-            raise ValueError(
-                f"give lam or which, not both; got lam={brief(lam)}, "
-                f"which={brief(which)}"
-            )
-        if lam is None:
-            if which is None:
-                which = np.arange(size)
-            left, single = self._positions(which)
-            lambdas, right, share = self.lambdas[left], left, np.zeros(left.size)
-        else:
-            lambdas, single = _lambda_values(lam)
-            outside = lambdas[
-                (lambdas > self.lambdas[0]) | (lambdas < self.lambdas[-1])
-            ]
-            if outside.size:
-                raise ValueError(
-                    f"lam must be within the path, {self.lambdas[-1]:g} to "
-                    f"{self.lambdas[0]:g}; got lam={outside[0]:g}"
-                )
-            right = np.minimum(np.searchsorted(-self.lambdas, -lambdas), size - 1)
-            left = np.maximum(right - 1, 0)
-            gap = self.lambdas[left] - self.lambdas[right]
-            share = (self.lambdas[left] - lambdas) / np.where(gap > 0, gap, 1.0)
-            share[gap == 0] = 1.0
-        k = np.arange(left.size)
-        mix = csc_array(
-            (np.append(1 - share, share), (np.append(left, right), np.append(k, k))),
-            shape=(size, left.size),
-        )
-        mix.eliminate_zeros()
-        return mix, lambdas, single
-
-    def _nearest(self, lam):
-        if lam == 0:
-            return self.lambdas.size - 1
-        with np.errstate(divide="ignore"):
-            return int(np.argmin(np.abs(np.log(self.lambdas) - np.log(lam))))
-
-
-def _lambda_values(lam):
-    """The lambdas, and whether it is one number."""
-    values, single = one_or_more("lam", lam, "iuf", "a finite number or numbers")
-    if not np.isfinite(values).all():
-        raise ValueError(f"lam must be finite; got lam={brief(lam)}")
-    return values.astype(float), single

@@ -55,7 +55,7 @@ def test_the_demo_runs_in_a_fresh_process_without_a_display(tmp_path, path):
     environment = {k: v for k, v in os.environ.items() if k not in hidden}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "ncvpath"], cwd=tmp_path,
-        env=environment, capture_output=True, text=True, timeout=120,
+        env=environment, capture_output=True, text=True, timeout=300,
     )
     compiling = r"(ncvpath: compiling, once on this machine: about \d+ s\n)?"
     assert done.returncode == 0 and re.fullmatch(compiling, done.stderr)

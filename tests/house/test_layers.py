@@ -239,8 +239,9 @@ def test_the_picture_is_up_to_date():
 def test_the_reader_of_imports_sees_them():
     assert imports("kernels.options")[0] == {"numba"}
     assert imports("kernels.dense")[1] >= {("kernels.penalty", "larger")}
-    outside, own = imports("results.path", inside_functions=True)
-    assert "scipy" in outside and ("plots.path", "plot_path") in own
+    assert "scipy" in imports("results.queries", inside_functions=True)[0]
+    own = imports("results.path", inside_functions=True)[1]
+    assert ("plots.path", "plot_path") in own
     assert imports("__init__")[1] >= {("path", "ncvpath"), ("cv", "cv_ncvpath")}
 
 

@@ -178,8 +178,21 @@ def test_the_top_axis_counts_nonzero_coefficients():
     axis = top_axis(plot(cv))
     assert axis.get_label_text() == "nonzero coefficients"
     counts = [int(label.get_text()) for label in axis.get_ticklabels()]
-    assert len(counts) >= 4
+    assert len(counts) >= 10
     np.testing.assert_allclose(axis.get_ticklocs(), cv.lambdas[counts])
+    assert np.ptp(np.diff(np.log(axis.get_ticklocs()))) < 1.1 * np.log(100) / 19
+
+
+@pytest.mark.parametrize("width", [3, 5, 12])
+def test_counts_of_large_models_do_not_overlap(width):
+    cv = result(size=100)
+    cv.fit.df = 1000 + np.arange(103)
+    ax = Figure(figsize=(width, 4), layout="constrained").subplots()
+    plot_cv(cv, ax=ax)
+    ax.figure.draw_without_rendering()
+    boxes = [t.get_window_extent() for t in top_axis(ax).get_ticklabels()]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert len(boxes) >= 3
 
 
 # ---- the chosen lambdas ------------------------------------------------------------
@@ -324,15 +337,27 @@ def test_each_row_has_a_dot_at_its_best_and_the_winner_a_full_one():
     assert filled == [False, False, True]
 
 
-def test_lambda_zero_and_worse_than_null_do_not_spoil_the_map():
-    cv = result(zero=True, **ONE_VARIES["gamma"])
-    cv.null_error = 3.0
+@pytest.mark.parametrize("alphas", [(1.0,), (0.5, 1.0)])
+def test_colours_are_standard_errors_from_the_best(alphas):
+    """A map of noise looked like one of differences."""
+    cv = result(zero=True, gammas=(2.0, 3.0, 5.0), alphas=alphas)
     ax = plot(cv, kind="grid")
-    assert ax.get_xlim()[1] > 0
-    assert ax.collections[0].norm.vmax == 3.0
-    cv.null_error = 0.1
-    shown = cv.grid["cve"][cv.grid["lambda"] > 0]
-    assert plot(cv, kind="grid").collections[0].norm.vmax == shown.max()
+    k = cv.grid["cve"].to_numpy().argmin()
+    best, unit = cv.grid["cve"].iloc[k], cv.grid["cvse"].iloc[k]
+    (drawn, *_) = [*ax.collections, *ax.images]
+    assert (drawn.norm.vmin, drawn.norm.vmax) == pytest.approx((best, best + 4 * unit))
+    _, bar = ax.figure.axes
+    assert ticks(bar.yaxis) == [f"{best:.4g}", "+1 se", "+2", "+3", "+4"]
+    if len(alphas) == 1:
+        assert ax.get_xlim()[1] > 0
+
+
+@pytest.mark.parametrize("unit", [0.0, np.nan])
+def test_without_a_standard_error_colours_span_all_errors(unit):
+    cv = result(gammas=(2.0, 3.0), alphas=(1.0,))
+    cv.grid["cvse"] = unit
+    norm = plot(cv, kind="grid").collections[0].norm
+    assert (norm.vmin, norm.vmax) == (cv.grid["cve"].min(), cv.grid["cve"].max())
 
 
 def test_a_map_of_a_single_lambda_has_a_cell_around_it():
