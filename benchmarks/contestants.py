@@ -39,6 +39,7 @@ class Contestant:
 
 # As the process was given them; a peer's OpenMP pins the main thread to one of them.
 CORES = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+N_CORES = len(CORES) if CORES else os.cpu_count()
 
 
 def clocked(fit):

@@ -24,7 +24,7 @@ from scipy.sparse import csc_matrix, issparse
 
 from ncvpath import cv_ncvpath, ncvpath
 
-from .contestants import clocked, glmnet_is_there
+from .contestants import N_CORES, clocked, glmnet_is_there
 from .problems import PROBLEMS, chain, loaded, unit_columns
 
 GOAL, CAP = 1e-6, 60.0
@@ -143,18 +143,18 @@ def skglm_parts(penalty, binary):
 
 
 def run_adelie(X, y, lambdas, penalty, tol):
-    """Two threads; one that is slower here would be no news."""
+    """On all cores; one that is slower here would be no news."""
     import adelie
 
     if issparse(X):
-        X = adelie.matrix.sparse(csc_matrix(X), method="naive", n_threads=2)
+        X = adelie.matrix.sparse(csc_matrix(X), method="naive", n_threads=N_CORES)
     glm = adelie.glm.binomial(y) if y.ndim == 1 else adelie.glm.cox(
         np.zeros(len(y)), y[:, 0], y[:, 1], tie_method="breslow"
     )
     seconds, state = clocked(
         lambda: adelie.grpnet(
             X, glm, lmda_path=lambdas, intercept=y.ndim == 1, early_exit=False,
-            tol=tol, irls_tol=tol, progress_bar=False, n_threads=2, max_iters=10**7,
+            tol=tol, irls_tol=tol, progress_bar=False, n_threads=N_CORES, max_iters=10**7,
         )
     )
     intercepts = np.asarray(state.intercepts)

@@ -8,7 +8,6 @@ is reported. `--work` prints counts that do not depend on the machine instead.
 """
 
 import argparse
-import os
 import platform
 import sys
 from datetime import date
@@ -23,7 +22,7 @@ from ncvpath import ncvpath
 from ncvpath.penalties import PENALTIES
 from ncvpath.version import __version__
 
-from .contestants import CORES, glmnet_is_there, glmnet_version, installed
+from .contestants import N_CORES, glmnet_is_there, glmnet_version, installed
 from .problems import PROBLEMS
 
 GOAL = 1e-6
@@ -175,7 +174,7 @@ def stamp():
     versions.insert(0, f"ncvpath {__version__}")  # of a checkout, too
     if glmnet_is_there():
         versions.append(f"glmnet {glmnet_version()}")
-    machine = f"{len(CORES) if CORES else os.cpu_count()} cores, {processor()}"
+    machine = f"{N_CORES} cores, {processor()}"
     return f"{date.today()}; {machine}; Python {sys.version.split()[0]}, " + ", ".join(
         versions
     )
