@@ -7,10 +7,10 @@ and LogisticRegressionCV (saga, l1); skglm's GeneralizedLinearEstimatorCV, its s
 warm-started; celer's LassoCV, and its estimators in a GridSearchCV. Classes are drawn
 from the response. Each contestant fits in a process of its own, once on a small problem
 that compiles what it has to compile, then `--repeats` times, on `--jobs` threads; who
-has not ended after `--cap` seconds is stopped. Printed are our median and the others'
-as multiples of it, with the chosen lambda over lambda_max, which nearly agrees where
-accuracies do: scikit-learn and skglm judge classes by the share of right ones, we by
-deviance.
+takes more than `--cap` seconds per fit is stopped. Printed are our median and the
+others' as multiples of it, with the chosen lambda over lambda_max, which nearly agrees
+where accuracies do: scikit-learn and skglm judge classes by the share of right ones, we
+by deviance.
 """
 
 import argparse
@@ -144,6 +144,7 @@ def fit_and_print(name, family, penalty, contestant, jobs, ratio, repeats):
     small = np.random.default_rng(SEED).standard_normal((60, 20))
     fit(make, np.asfortranarray(small), small[:, 0] > 0, family, jobs, ratio)
     X, y = classes(name) if family == "binomial" else PROBLEMS[name]()
+    print("ready", flush=True)
     for _ in range(repeats):
         print(*fit(make, X, y, family, jobs, ratio), flush=True)
 
@@ -171,18 +172,20 @@ def run(job, options):
         ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
         str(options.jobs),
     )
-    command = [sys.executable, "-c", code]
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=os.environ | single, text=True, capture_output=True,
-            timeout=options.cap * options.repeats,
-        )
-    except subprocess.TimeoutExpired as stopped:
-        lines = (stopped.stdout or b"").decode().split("\n")[:-1]
-        return read(lines) if lines else f"> {options.cap:g} s"
-    if done.returncode:
-        return f"fails: {done.stderr.strip().splitlines()[-1]}"
-    return read(done.stdout.splitlines())
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, env=os.environ | single, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:
+        process.stdout.readline()  # ready, or dead
+        try:
+            out, errors = process.communicate(timeout=options.cap * options.repeats)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, errors = process.communicate()
+            return read(out.splitlines()) if out else f"> {options.cap:g} s"
+    if process.returncode:
+        return f"fails: {errors.strip().splitlines()[-1]}"
+    return read(out.splitlines())
 
 
 def read(lines):
