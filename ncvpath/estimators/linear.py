@@ -21,10 +21,12 @@ class NcvRegressor(RegressorMixin, NcvEstimator):
 
     Parameters
     ----------
-    family, penalty, gamma, alpha, nlambda, ... : those of `ncvpath`
-        By the same names, with the same defaults; `family` is "gaussian", "poisson" or
-        an object of one's own for numbers. What belongs to rows goes to `fit`. With
-        `select="cv"` gamma and alpha may be sequences, as for `cv_ncvpath`.
+    family : {"gaussian", "poisson"} or Family
+        As for `ncvpath`; one's own must be a family of numbers.
+    **settings : those of `ncvpath`
+        penalty, gamma, alpha, nlambda and all others by the same names, with the same
+        defaults. What belongs to rows goes to `fit`. With `select="cv"` gamma and alpha
+        may be sequences, as for `cv_ncvpath`.
     select : {"cv", "cv-1se", "aic", "bic", "ebic"} or float
         How lambda is chosen: the one of smallest cross-validated error, or the largest
         within one standard error of it; the one of the smallest criterion; or a number,
@@ -47,12 +49,14 @@ class NcvRegressor(RegressorMixin, NcvEstimator):
         The cross-validation, if there was one.
     lambda_ : float
         The lambda that was chosen.
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (p,)
         Its coefficients, on the scale of X.
     intercept_ : float
+        Its intercept.
     n_iter_ : int
         Sweeps of coordinate descent at `lambda_`.
     n_features_in_ : int
+        p, the columns of X.
     feature_names_in_ : ndarray of str
         If the columns of X have names that are text.
 
@@ -133,8 +137,9 @@ class NcvClassifier(ClassifierMixin, NcvEstimator):
 
     Parameters
     ----------
-    penalty, gamma, alpha, nlambda, ... : those of `ncvpath`
-        By the same names, with the same defaults. What belongs to rows goes to `fit`.
+    **settings : those of `ncvpath`
+        penalty, gamma, alpha, nlambda and all others by the same names, with the same
+        defaults. What belongs to rows goes to `fit`.
     select, cv, measure, random_state, n_jobs
         As for `NcvRegressor`; each fold has its share of both classes.
 
@@ -142,7 +147,7 @@ class NcvClassifier(ClassifierMixin, NcvEstimator):
     ----------
     classes_ : ndarray of shape (2,)
         The labels, sorted; the second is the event.
-    coef_ : ndarray of shape (1, n_features_in_)
+    coef_ : ndarray of shape (1, p)
         Log odds ratios at `lambda_`, on the scale of X.
     intercept_ : ndarray of shape (1,)
     path_, cv_, lambda_, n_iter_, n_features_in_, feature_names_in_

@@ -64,15 +64,15 @@ class NcvSurvival(NcvEstimator):
 
     Parameters
     ----------
-    penalty, gamma, alpha, nlambda, ..., ties : those of `ncvpath`
-        By the same names, with the same defaults; a Cox model has no intercept. What
-        belongs to rows goes to `fit`.
+    **settings : those of `ncvpath`
+        penalty, gamma, alpha, nlambda, ties and all others by the same names, with the
+        same defaults; a Cox model has no intercept. What belongs to rows goes to `fit`.
     select, cv, measure, random_state, n_jobs
         As for `NcvRegressor`; each fold has its share of events.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (p,)
         Log hazard ratios at `lambda_`, on the scale of X.
     unique_times_ : ndarray
         Where survival curves may step: zero, the times of events, the last time.
