@@ -133,7 +133,8 @@ class NcvClassifier(ClassifierMixin, NcvEstimator):
     """A logistic regression for two classes on the features that a path selects.
 
     For more classes than two, scikit-learn's `OneVsRestClassifier(NcvClassifier())`
-    fits a path for each of them.
+    fits a path for each of them. What else a fit leaves (`path_`, `cv_`, `lambda_` and so
+    on) is as for `NcvRegressor`.
 
     Parameters
     ----------
@@ -150,8 +151,7 @@ class NcvClassifier(ClassifierMixin, NcvEstimator):
     coef_ : ndarray of shape (1, p)
         Log odds ratios at `lambda_`, on the scale of X.
     intercept_ : ndarray of shape (1,)
-    path_, cv_, lambda_, n_iter_, n_features_in_, feature_names_in_
-        As for `NcvRegressor`.
+        The intercept.
 
     Examples
     --------

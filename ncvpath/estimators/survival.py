@@ -62,6 +62,9 @@ class StepFunction:
 class NcvSurvival(NcvEstimator):
     """A Cox regression of survival times on the features that a path selects.
 
+    What else a fit leaves (`path_`, `cv_`, `lambda_` and so on) is as for
+    `NcvRegressor`; `intercept_` is zero.
+
     Parameters
     ----------
     **settings : those of `ncvpath`
@@ -76,8 +79,6 @@ class NcvSurvival(NcvEstimator):
         Log hazard ratios at `lambda_`, on the scale of X.
     unique_times_ : ndarray
         Where survival curves may step: zero, the times of events, the last time.
-    path_, cv_, lambda_, n_iter_, n_features_in_, feature_names_in_
-        As for `NcvRegressor`; `intercept_` is zero.
 
     Examples
     --------
