@@ -133,8 +133,8 @@ class NcvClassifier(ClassifierMixin, NcvEstimator):
     """A logistic regression for two classes on the features that a path selects.
 
     For more classes than two, scikit-learn's `OneVsRestClassifier(NcvClassifier())`
-    fits a path for each of them. What else a fit leaves (`path_`, `cv_`, `lambda_` and so
-    on) is as for `NcvRegressor`.
+    fits a path for each of them. What else a fit leaves (`path_`, `cv_`, `lambda_` and
+    so on) is as for `NcvRegressor`.
 
     Parameters
     ----------
