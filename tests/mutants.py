@@ -38,6 +38,7 @@ CV, SPARSE = "tests/crossval/test_cv.py", "tests/matrices/test_sparse.py"
 PATH, RESULTS = "tests/doors/test_path.py", "tests/results/test_results.py"
 SETS, SYSTEMS = "tests/solver/test_working_set.py", "tests/solver/test_systems.py"
 FAMILY_SYSTEMS = "tests/solver/test_family_systems.py"
+ESTIMATORS = "tests/estimators/test_estimators.py"
 CERTIFICATES, LOOP = "tests/solver/test_certificates.py", "tests/solver/test_loop.py"
 DESIGN, FOUND = "tests/matrices/test_design.py", "tests/claims/test_found.py"
 BETWEEN = "tests/claims/test_equivariance.py -k"
@@ -403,6 +404,18 @@ MUTANTS = (
         "selected() on the log scale", "results/queries.py",
         "np.argmin(np.abs(np.log(path.lambdas) - np.log(lam)))",
         "np.argmin(np.abs(path.lambdas - lam))", f"{RESULTS} -k log_scale",
+    ),
+    Mutant(
+        "an estimator's 1-SE rule", "estimators/base.py", '"cv-1se": "lambda_1se"',
+        '"cv-1se": "lambda_min"', f"{ESTIMATORS} -k to_the_bit",
+    ),
+    Mutant(
+        "an estimator's own lambda", "estimators/base.py", "np.union1d(lambdas, lam)",
+        "lambdas", f"{ESTIMATORS} -k is_the_lambda",
+    ),
+    Mutant(
+        "an estimator's score of counts", "estimators/linear.py", "power = 1 if",
+        "power = 0 if", f"{ESTIMATORS} -k counts",
     ),
 )
 

@@ -24,6 +24,7 @@ nb_merge_streams = True
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 autodoc_typehints = "none"
+strip_signature_backslash = True  # keeps the underscore of coef_
 default_role = "code"
 
 html_theme = "alabaster"

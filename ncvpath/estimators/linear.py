@@ -21,10 +21,12 @@ class NcvRegressor(RegressorMixin, NcvEstimator):
 
     Parameters
     ----------
-    family, penalty, gamma, alpha, nlambda, ... : those of `ncvpath`
-        By the same names, with the same defaults; `family` is "gaussian", "poisson" or
-        an object of one's own for numbers. What belongs to rows goes to `fit`. With
-        `select="cv"` gamma and alpha may be sequences, as for `cv_ncvpath`.
+    family : {"gaussian", "poisson"} or Family
+        As for `ncvpath`; one's own must be a family of numbers.
+    **settings : those of `ncvpath`
+        penalty, gamma, alpha, nlambda and all others by the same names, with the same
+        defaults. What belongs to rows goes to `fit`. With `select="cv"` gamma and alpha
+        may be sequences, as for `cv_ncvpath`.
     select : {"cv", "cv-1se", "aic", "bic", "ebic"} or float
         How lambda is chosen: the one of smallest cross-validated error, or the largest
         within one standard error of it; the one of the smallest criterion; or a number,
@@ -50,9 +52,11 @@ class NcvRegressor(RegressorMixin, NcvEstimator):
     coef_ : ndarray of shape (n_features,)
         Its coefficients, on the scale of X.
     intercept_ : float
+        Its intercept.
     n_iter_ : int
         Sweeps of coordinate descent at `lambda_`.
     n_features_in_ : int
+        p, the columns of X.
     feature_names_in_ : ndarray of str
         If the columns of X have names that are text.
 
@@ -129,12 +133,14 @@ class NcvClassifier(ClassifierMixin, NcvEstimator):
     """A logistic regression for two classes on the features that a path selects.
 
     For more classes than two, scikit-learn's `OneVsRestClassifier(NcvClassifier())`
-    fits a path for each of them.
+    fits a path for each of them. What else a fit leaves (`path_`, `cv_`, `lambda_` and
+    so on) is as for `NcvRegressor`.
 
     Parameters
     ----------
-    penalty, gamma, alpha, nlambda, ... : those of `ncvpath`
-        By the same names, with the same defaults. What belongs to rows goes to `fit`.
+    **settings : those of `ncvpath`
+        penalty, gamma, alpha, nlambda and all others by the same names, with the same
+        defaults. What belongs to rows goes to `fit`.
     select, cv, measure, random_state, n_jobs
         As for `NcvRegressor`; each fold has its share of both classes.
 
@@ -145,8 +151,7 @@ class NcvClassifier(ClassifierMixin, NcvEstimator):
     coef_ : ndarray of shape (1, n_features)
         Log odds ratios at `lambda_`, on the scale of X.
     intercept_ : ndarray of shape (1,)
-    path_, cv_, lambda_, n_iter_, n_features_in_, feature_names_in_
-        As for `NcvRegressor`.
+        The intercept.
 
     Examples
     --------

@@ -62,11 +62,14 @@ class StepFunction:
 class NcvSurvival(NcvEstimator):
     """A Cox regression of survival times on the features that a path selects.
 
+    What else a fit leaves (`path_`, `cv_`, `lambda_` and so on) is as for
+    `NcvRegressor`; `intercept_` is zero.
+
     Parameters
     ----------
-    penalty, gamma, alpha, nlambda, ..., ties : those of `ncvpath`
-        By the same names, with the same defaults; a Cox model has no intercept. What
-        belongs to rows goes to `fit`.
+    **settings : those of `ncvpath`
+        penalty, gamma, alpha, nlambda, ties and all others by the same names, with the
+        same defaults; a Cox model has no intercept. What belongs to rows goes to `fit`.
     select, cv, measure, random_state, n_jobs
         As for `NcvRegressor`; each fold has its share of events.
 
@@ -76,8 +79,6 @@ class NcvSurvival(NcvEstimator):
         Log hazard ratios at `lambda_`, on the scale of X.
     unique_times_ : ndarray
         Where survival curves may step: zero, the times of events, the last time.
-    path_, cv_, lambda_, n_iter_, n_features_in_, feature_names_in_
-        As for `NcvRegressor`; `intercept_` is zero.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from .threads import available_cores
 
 PACKAGES = (
     "numpy", "scipy", "numba", "pandas", "matplotlib", "threadpoolctl", "tqdm",
+    "scikit-learn",
 )
 
 
