@@ -13,6 +13,7 @@ from ..cv import cv_ncvpath
 from ..families import FAMILIES
 from ..path import ConvergenceWarning, ncvpath
 from ..penalties import PENALTIES, ROWS
+from ..solver.search import SEARCHES
 from .as_python import as_python
 from .data_files import Roles, hint, make_study, read_table
 from .delivery import REPORT, delivery, refuse_source
@@ -114,6 +115,8 @@ def model_options(group):
         help="a model through the origin")
     add("--no-standardize", dest="standardize", action="store_false", default=None,
         help="penalise features on the scale of the data")
+    add("--search", choices=SEARCHES, metavar="NAME",
+        help=f"{', '.join(SEARCHES)}: look for lower minima (default: forward)")
     add("--tol", type=float, help="accuracy asked for (default: 1e-6)")
     add("--max-epochs", type=whole(1), metavar="N",
         help="sweeps allowed per lambda (default: 100000)")
@@ -255,7 +258,7 @@ def fit_arguments(options, study):
         name: getattr(options, name)
         for name in (
             "ties", "penalty", "gamma", "alpha", "nlambda", "lambda_min_ratio",
-            "dfmax", "intercept", "standardize", "tol", "max_epochs",
+            "dfmax", "intercept", "standardize", "search", "tol", "max_epochs",
         )
     }
     if options.family != "gaussian":

@@ -61,6 +61,7 @@ def plot_path(path, ax, xvar, log, label, shade, mark, options):
         if xvar == "lambda":
             left, right = x[path.convex_min], x[-1]
         shade_region(ax, left, right)
+    mark_walks(ax, path, x)
     if marks:
         words = zip(places, marks.values())
         mark_places(ax, [(place, word, "right") for place, word in words], int(shaded))
@@ -165,6 +166,24 @@ def shade_region(ax, left, right):
 
 
 # ---- marks -------------------------------------------------------------------------
+
+
+def mark_walks(ax, path, x):
+    """Triangles between neighbours that come from different walks of a search."""
+    if "walk" not in path.work:
+        return
+    walk = path.work["walk"][: x.size]
+    k = np.flatnonzero(np.diff(walk))
+    between = np.sqrt(x[k] * x[k + 1]) if ax.get_xscale() == "log" else 0.5 * (
+        x[k] + x[k + 1]
+    )
+    if k.size:
+        ax.plot(
+            between, np.zeros(k.size), "^", color=tone(ax, LINE), markersize=4,
+            transform=ax.get_xaxis_transform(), zorder=4, clip_on=False,
+            label="another walk",
+        )
+        legend(ax, loc="upper left", handlelength=1.2, labelcolor=tone(ax, WORDS))
 
 
 def marked_lambdas(path, mark):

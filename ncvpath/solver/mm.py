@@ -40,14 +40,19 @@ def majorized(problem, beta, lam):
 
 def walk(problem, state, lambdas, limits):
     """As loop.walk, by majorization-minimization, one lambda at a time."""
-    inner = replace(limits, solver=MAJORIZING[limits.solver])
     at_null, below = loop.begin_walk(problem, state, lambdas, limits)
     yield from at_null
-    for lam in below:
-        finished = minimise(problem, state, np.array([lam]), limits, inner)
-        if lam == 0:
+    for finished in rounds(problem, state, below, limits):
+        if finished.solutions.lambdas[0] == 0:
             finished = loop.unpenalised(problem, state, limits, finished)
         yield finished
+
+
+def rounds(problem, state, lambdas, limits):
+    """As loop.rounds."""
+    inner = replace(limits, solver=MAJORIZING[limits.solver])
+    for lam in lambdas:
+        yield minimise(problem, state, np.array([lam]), limits, inner)
 
 
 def minimise(problem, state, lam, limits, inner):
