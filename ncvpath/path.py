@@ -26,7 +26,7 @@ from .solver.problem import pose
 # Settings the path keeps, beside those it has fields for, to be computed again.
 KEPT_SETTINGS = (
     "nlambda", "warm_up", "standardize", "working_set", "solver", "n_added", "prune",
-    "inexact", "max_epochs", "dfmax", "convex",
+    "inexact", "max_epochs", "dfmax", "convex", "search",
 )
 
 
@@ -52,7 +52,7 @@ def ncvpath(
     weights=None, offset=None, penalty_factor=None, intercept=True, standardize=True,
     rescale=None, ties="breslow", strata=None,
     working_set="fireworks", solver="cd", n_added=None, prune=True, inexact=True,
-    tol=1e-6, max_epochs=100_000, dfmax=None, convex=True,
+    search="forward", tol=1e-6, max_epochs=100_000, dfmax=None, convex=True,
     feature_names=None, n_threads=None, progress=False, record=False,
 ) -> NcvPath:
     """Fit the whole regularization path of a sparse regression.
@@ -149,6 +149,17 @@ def ncvpath(
         leave the set between the first 100 rounds at a lambda ("cd": only where the set
         outgrows its Gram matrix, as a larger one costs it little), and whether rounds
         that another will follow may be solved loosely. A full set has one round.
+    search : {"forward", "both", "thorough"}
+        Beyond `convex_min` there are many minima. "forward": each solution begins at
+        that of the lambda before, from the sparse side. "both": then also back up
+        through the nonconvex part, each begun at the lambda below, and the lower of the
+        two solutions is kept; that walk begins on hidden lambdas below the last one, at
+        places that are the same for lists that end anywhere within a factor of two.
+        "thorough": also, features in use change places with their most correlated
+        neighbours as long as that leads down, and lower solutions are handed on to
+        neighbouring lambdas. Lower is not always better: see the vignette "Which
+        minimum?". Not for the lasso, nor with rescale=True, which has no fixed
+        objective.
     tol : float
         Largest violation of Fermat's conditions over all features, relative to the
         gradient of the null model.
@@ -192,8 +203,8 @@ def ncvpath(
         nlambda=nlambda, lambda_min_ratio=lambda_min_ratio, lambdas=lambdas,
         warm_up=warm_up, intercept=intercept, standardize=standardize,
         working_set=working_set, solver=solver, n_added=n_added, prune=prune,
-        inexact=inexact, tol=tol, max_epochs=max_epochs, dfmax=dfmax, convex=convex,
-        n_threads=n_threads, progress=progress, record=record,
+        inexact=inexact, search=search, tol=tol, max_epochs=max_epochs, dfmax=dfmax,
+        convex=convex, n_threads=n_threads, progress=progress, record=record,
     )
     of_rows = OfRows(weights, offset, strata, ties)
     data = check_data(X, y, of_rows, penalty_factor, settings, feature_names)
@@ -278,6 +289,9 @@ def assemble(problem, state, data, settings, path, X, y):
     names, rare = data.names, {
         "round_trips": design.round_trips is not None,
         "majorizations": settings.solver in MAJORIZING,
+        "walk": settings.search != "forward",
+        "swaps_tried": settings.search == "thorough",
+        "swaps_kept": settings.search == "thorough",
     }
     alike = [(path, FROM_THE_PATH), (settings, FROM_THE_SETTINGS)]
     return NcvPath(

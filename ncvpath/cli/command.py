@@ -87,7 +87,7 @@ def fit_arguments(options, study):
         name: getattr(options, name)
         for name in (
             "ties", "penalty", "gamma", "alpha", "rescale", "nlambda",
-            "lambda_min_ratio", "dfmax", "intercept", "standardize", "tol",
+            "lambda_min_ratio", "dfmax", "intercept", "standardize", "search", "tol",
             "max_epochs",
         )
     }

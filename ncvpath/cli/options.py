@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from ..families import FAMILIES
+from ..solver.search import SEARCHES
 from .parsing import NAMES, Parser, numbers, penalty_name, program, separator, whole
 
 EXAMPLES = """\
@@ -103,6 +104,8 @@ def model_options(group):
         help="a model through the origin")
     add("--no-standardize", dest="standardize", action="store_false", default=None,
         help="penalise features on the scale of the data")
+    add("--search", choices=SEARCHES, metavar="NAME",
+        help=f"{', '.join(SEARCHES)}: look for lower minima (default: forward)")
     add("--tol", type=float, help="accuracy asked for (default: 1e-6)")
     add("--max-epochs", type=whole(1), metavar="N",
         help="sweeps allowed per lambda (default: 100000)")

@@ -14,6 +14,7 @@ from ..runtime.messages import brief
 from ..runtime.threads import available_cores
 from ..solver.inner import INNER
 from ..solver.mm import MAJORIZING
+from ..solver.search import SEARCHES
 from ..solver.working_set import RULES
 from .checks import count, finite, flag, number, one_of, real_array
 from .response import check_family
@@ -41,6 +42,7 @@ class Settings:
     n_added: int | None
     prune: bool
     inexact: bool
+    search: str
     tol: float
     max_epochs: int
     dfmax: int | None
@@ -96,6 +98,7 @@ CHECKS = {field.name: flag for field in fields(Settings) if field.type is bool} 
     "max_epochs": partial(count, least=1),
     "dfmax": partial(count, least=0),
     "n_threads": partial(count, least=1),
+    "search": partial(one_of, choices=SEARCHES),
 }
 OPTIONAL = ("lambda_min_ratio", "n_added", "dfmax", "n_threads")
 
@@ -118,6 +121,7 @@ def check_settings(
     checked["n_threads"] = checked["n_threads"] or available_cores()
     settings = Settings(**checked)
     _check_objective(settings)
+    _check_search(settings)
     return settings
 
 
@@ -144,6 +148,24 @@ def _check_objective(settings):
             "solution, and there is no fixed objective; any of "
             f"{', '.join(SOLVERS)} with rescale=False, or with penalty='lasso' and "
             f"alpha=1; got solver={settings.solver!r}"
+        )
+
+
+def _check_search(settings):
+    """A search compares objectives at several minima."""
+    if settings.search == "forward":
+        return
+    if settings.row.gamma is None:
+        raise ValueError(
+            f"search must be forward with penalty={settings.row.name!r}, which has one "
+            f"minimum; got search={settings.search!r}"
+        )
+    if settings.rescale and knows_units(settings.row.kind, settings.alpha):
+        raise ValueError(
+            "search must be forward with rescale=True, the default with "
+            f"family={settings.family.name!r}: there is no fixed objective to be "
+            f"lower; any of {', '.join(SEARCHES)} with rescale=False; got "
+            f"search={settings.search!r}"
         )
 
 

@@ -11,12 +11,16 @@ when the first of them is asked for.
     screening.py   Fermat's conditions over a block of lambdas
     dense.py, sparse.py, shared.py   columns of X: products, measures, descent on them
     proximal.py    proximal gradient steps
+    exchange.py    features that change places
     options.py, records.py           how kernels are compiled; what they take
 """
 
 from pathlib import Path
 
-MODULES = ("penalty", "newton", "descent", "screening", "dense", "sparse", "proximal")
+MODULES = (
+    "penalty", "newton", "descent", "screening", "dense", "sparse", "proximal",
+    "exchange",
+)
 
 
 def __getattr__(name):

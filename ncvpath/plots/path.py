@@ -12,13 +12,14 @@ from .axes import (
     SAYS,
     axes_or_new,
     count_on_top,
+    legend,
     mark_places,
     set_horizontal,
     write_names,
 )
 from .density import draw_density
 from .naming import drawn_features, named_rows, read_label
-from .palette import LINE, QUIET, colours, tone
+from .palette import LINE, QUIET, WORDS, colours, tone
 from .shading import shade_nonconvex
 
 MANY = 50  # lines, beyond which those without a name are thin and grey,
@@ -66,6 +67,7 @@ def plot_path(path, ax, wishes, coefficients, options):
     shades = 0
     if shade and path.convex_min is not None and path.convex_min < shown:
         shades = shade_nonconvex(ax, x, path.convex_min)
+    mark_walks(ax, path, x)
     if marks or shades:  # what the legend says has room above the lines
         words = zip(places, marks.values())
         mark_places(ax, [(place, word, "right") for place, word in words], shades)
@@ -162,6 +164,24 @@ def name_colours(ax, features, options):
 
 
 # ---- marks -------------------------------------------------------------------------
+
+
+def mark_walks(ax, path, x):
+    """Triangles between neighbours that come from different walks of a search."""
+    if "walk" not in path.work:
+        return
+    walk = path.work["walk"][: x.size]
+    k = np.flatnonzero(np.diff(walk))
+    between = np.sqrt(x[k] * x[k + 1]) if ax.get_xscale() == "log" else 0.5 * (
+        x[k] + x[k + 1]
+    )
+    if k.size:
+        ax.plot(
+            between, np.zeros(k.size), "^", color=tone(ax, LINE), markersize=4,
+            transform=ax.get_xaxis_transform(), zorder=4, clip_on=False,
+            label="another walk",
+        )
+        legend(ax, loc="upper left", handlelength=1.2, labelcolor=tone(ax, WORDS))
 
 
 def marked_lambdas(path, mark):

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from .cv import CvNcvPath
 
+# Walks by their number in `work`, as solver/search.py counts them.
+WALKS = ("forward", "back", "swap", "again")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NcvPath:
@@ -483,10 +486,24 @@ class NcvPath:
 
     @property
     def screening(self) -> "pd.DataFrame":
-        """What it took at each lambda: sizes, rounds, features looked at, sweeps."""
+        """What it took at each lambda: sizes, rounds, features looked at, sweeps.
+
+        With `search` also the walk that the solution comes from, "forward", "back" (up
+        the path), "swap" (two features changed places) or "again" (handed on by a
+        neighbouring lambda); thorough: swaps tried and kept. Counts are those of all
+        walks together.
+        """
         pd = package("pandas")
 
-        return pd.DataFrame(self.work, index=pd.Index(self.lambdas, name="lambda"))
+        table = pd.DataFrame(self.work, index=pd.Index(self.lambdas, name="lambda"))
+        if "walk" in table:
+            table["walk"] = [WALKS[k] for k in self.work["walk"]]
+        return table
+
+    @property
+    def search(self) -> str:
+        """How minima were searched for: "forward", "both" or "thorough"."""
+        return self.settings.get("search", "forward")
 
     @property
     def trace(self) -> "pd.DataFrame | None":
@@ -546,7 +563,9 @@ class NcvPath:
         Notes
         -----
         A feature has the same colour in all pictures that name the same features. A
-        figure with `layout="constrained"` makes room for the names.
+        figure with `layout="constrained"` makes room for the names. After a search
+        (`search="both"` or "thorough") small triangles on the lower edge are between
+        neighbours whose solutions come from different walks: lines may jump there.
 
         Examples
         --------

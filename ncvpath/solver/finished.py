@@ -13,12 +13,13 @@ from .solutions import Solutions
 # count at the lambda that they were for.
 WORK = (
     "strong", "working_set", "rounds", "certified", "checked", "step", "epochs",
-    "newton_steps", "seconds", "round_trips", "majorizations",
+    "newton_steps", "seconds", "round_trips", "majorizations", "walk", "swaps_tried",
+    "swaps_kept",
 )
 # What the rounds at one lambda add up; of the rest the last one counts.
 ADDED_UP = (
     "rounds", "checked", "epochs", "newton_steps", "seconds", "round_trips",
-    "majorizations",
+    "majorizations", "swaps_tried", "swaps_kept",
 )
 
 

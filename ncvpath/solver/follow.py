@@ -6,6 +6,7 @@ import numpy as np
 
 from . import loop, mm
 from .finished import WORK, Status
+from .search import Search
 from .working_set import default_n_added
 
 
@@ -73,7 +74,14 @@ def follow(problem, state, lambdas, warm_up_lambdas, settings, tick):
             parts.append(part)
         if stopped:
             break
-    return joined(problem, parts, stopped)
+    path = joined(problem, parts, stopped)
+    if settings.search == "forward":
+        return path
+    rounds = mm.rounds if settings.solver in mm.MAJORIZING else loop.rounds
+    search = Search(problem, state, limits, rounds)
+    return joined(
+        problem, search.improve(path, parts, settings.search, settings.dfmax), stopped
+    )
 
 
 def within_dfmax(part, dfmax, begun):

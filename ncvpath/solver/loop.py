@@ -180,6 +180,19 @@ def rounds(problem, state, lambdas, limits):
             done, attempt = done + 1, None
 
 
+def return_to(problem, state, finished):
+    """Be at a lambda that was finished before."""
+    begin_at(problem, state, finished.solutions)
+    state.lam = finished.solutions.lambdas[0]
+
+
+def begin_at(problem, state, solutions):
+    """Be at coefficients that the loop has not led to, with exact correlations."""
+    values = problem.design.correlate(solutions.residual)[0]
+    correlation = Correlations(problem.design, solutions.residual[0], values)
+    state.stand(solutions, 0, correlation)
+
+
 def begin(problem, state, lam, limits):
     """A new lambda, from the last one finished."""
     target, loosest = limits.tol, np.inf
@@ -312,7 +325,7 @@ def move_feasible(problem, state, attempt, lam, spent):
     if attempt.feasible is None:
         # Slabs shrink with lambda, and so does what lies inside them; those of another
         # majorant need not hold it.
-        share = 0.0 if problem.majorizes else lam / state.lam
+        share = 0.0 if problem.majorizes else min(lam / state.lam, 1.0)
         ridge = problem.ridge_of(lam, attempt.beta)
         attempt.feasible = attempt.start.times(share, ridge)
         keep_inside(problem, attempt.feasible, lam)

@@ -24,15 +24,20 @@ PRECISION = 1e-5
 
 def walk(problem, state, lambdas, limits):
     """As loop.walk, by majorization-minimization, one lambda at a time."""
-    inner = replace(limits, solver=MAJORIZING[limits.solver])
     at_null, below = loop.begin_walk(problem, state, lambdas, limits)
     yield from at_null
-    for lam in below:
-        here = problem if lam > 0 else problem.without_penalty
-        finished = minimise(here, state, np.array([lam]), limits, inner)
-        if lam == 0:
-            finished = loop.unpenalised(here, state, limits, finished)
-        yield finished
+    yield from rounds(problem, state, below[below > 0], limits)
+    if below.size and below[-1] == 0:
+        bare = problem.without_penalty
+        [finished] = rounds(bare, state, below[-1:], limits)
+        yield loop.unpenalised(bare, state, limits, finished)
+
+
+def rounds(problem, state, lambdas, limits):
+    """As loop.rounds."""
+    inner = replace(limits, solver=MAJORIZING[limits.solver])
+    for lam in lambdas:
+        yield minimise(problem, state, np.array([lam]), limits, inner)
 
 
 def minimise(problem, state, lam, limits, inner):

@@ -59,11 +59,11 @@ def strong_cuts(problem, lam, lambdas):
     each of the next lambdas.
 
     The sequential strong rule expects |u_j| to move no faster than `growth` per unit
-    of l1_j.
+    of l1_j, down the path or up.
     """
     growth = np.full(lambdas.size, DARING * problem.growth)
     growth[0] = problem.growth
-    cuts = problem.alpha * (lambdas + growth * (lambdas - lam))
+    cuts = problem.alpha * (lambdas - growth * np.abs(lambdas - lam))
     return np.minimum.accumulate(cuts)
 
 

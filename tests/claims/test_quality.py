@@ -49,3 +49,14 @@ def forward():
 def test_a_path_ends_as_low_as_plain_cyclic_descent(forward):
     above = forward.mean(axis=1) - CYCLIC
     assert above.mean() < 0
+
+
+def test_a_walk_back_ends_lower_and_swaps_lower_still(forward):
+    both, thorough = (
+        np.array([heights(seed, search=search) for seed in range(12)])
+        for search in ("both", "thorough")
+    )
+    forward = forward[:12]
+    assert (both <= forward + 1e-6).all() and (thorough <= both + 1e-6).all()
+    assert (both - forward).mean() < -0.03
+    assert (thorough - forward).mean() < -0.05
