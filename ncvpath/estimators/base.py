@@ -86,7 +86,9 @@ class NcvEstimator(BaseEstimator):
                 path, lam = path_to(select, X, y, given), select
         k = int(np.flatnonzero(path.lambdas == lam)[0])
         self.path_, self.lambda_ = path, lam
-        self.coef_ = path.beta[:, [k]].toarray()[:, 0]
+        own = slice(*path.beta.indptr[k : k + 2])
+        self.coef_ = np.zeros(path.p)
+        self.coef_[path.beta.indices[own]] = path.beta.data[own]
         self.intercept_ = float(path.intercept[k])
         self.n_iter_ = int(path.n_epochs[k])
         return self
