@@ -38,6 +38,7 @@ CV, SPARSE = "tests/crossval/test_cv.py", "tests/matrices/test_sparse.py"
 PATH, RESULTS = "tests/doors/test_path.py", "tests/results/test_results.py"
 SETS, SYSTEMS = "tests/solver/test_working_set.py", "tests/solver/test_systems.py"
 FAMILY_SYSTEMS = "tests/solver/test_family_systems.py"
+FAMILY_CLAIMS = "tests/claims/test_family_claims.py"
 ESTIMATORS = "tests/estimators/test_estimators.py"
 CERTIFICATES, LOOP = "tests/solver/test_certificates.py", "tests/solver/test_loop.py"
 DESIGN, FOUND = "tests/matrices/test_design.py", "tests/claims/test_found.py"
@@ -161,8 +162,8 @@ MUTANTS = (
     ),
     Mutant(
         "the strong rule", "solver/working_set.py",
-        "cuts = problem.alpha * (lambdas + growth * (lambdas - lam))",
-        "cuts = problem.alpha * (lambdas - growth * (lambdas - lam))",
+        "cuts = problem.alpha * (lambdas - growth * np.abs(lambdas - lam))",
+        "cuts = problem.alpha * (lambdas + growth * np.abs(lambdas - lam))",
         f"{SETS} -k strong",
     ),
     Mutant(
@@ -261,8 +262,8 @@ MUTANTS = (
     ),
     Mutant(
         "weights that grow when the objective does not fall", "solver/newton.py",
-        "if self.fresh:\n                self.multiply()",
-        "if self.fresh:\n                pass", f"{FAMILY_SYSTEMS} -k too_far",
+        "is_lasso:\n                self.multiply()", "is_lasso:\n                pass",
+        f"{FAMILY_SYSTEMS} -k too_far",
     ),
     Mutant(
         "the multiple of weighted sweeps", "solver/sweeps.py",
@@ -270,8 +271,16 @@ MUTANTS = (
         f"{FAMILY_SYSTEMS} -k multiplied",
     ),
     Mutant(
-        "the majorizing lasso", "solver/mm.py",
-        "penalty_factor[support] = slope(a, l1, problem.penalty.shape) / level",
+        "tangents where the model leads astray", "solver/newton.py",
+        "self.straighten(True)", "self.multiply()", f"{FAMILY_CLAIMS} -k few_steps",
+    ),
+    Mutant(
+        "v as it is, in certificates", "solver/rescaling.py", "unit[own] = roots(v)",
+        "unit[own] = roots(v, v.max())", f"{FAMILY_CLAIMS} -k units_of_a_column",
+    ),
+    Mutant(
+        "the majorizing lasso", "solver/problem.py",
+        "penalty_factor[support] = slope(a, l1, self.penalty.shape) / level",
         "penalty_factor[support] = penalty_factor[support]",
         f"{SYSTEMS} -k same_objective and prox",
     ),
