@@ -300,8 +300,8 @@ def extremes(design, state, spread, penalty_factor, alpha):
     penalised = (penalty_factor > 0) & (penalty_factor < np.inf)
     if not penalised.any():
         raise ValueError(
-            "penalty_factor must penalise a feature that varies; got 0, or inf, for "
-            "all of them"
+            "lambda_max must be positive; got 0, as no feature that varies has a "
+            "penalty_factor other than 0 and inf"
         )
     reach, size = np.abs(correlation.values[penalised]), np.abs(state.beta)
     off = off_center(design, design.all_features)

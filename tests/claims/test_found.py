@@ -292,7 +292,7 @@ def given_up(X, y, size, loss=None):
     step = size * np.sign(state.correlation.values[0])
     outcome = outcome_of(problem, np.array([lam]), [step], loss)
     status = loop.Status.STALLED
-    finished = loop.close(problem, state, attempt, outcome, 0, status, LIMITS)
+    finished = loop.close(state, attempt, outcome, 0, status, LIMITS)
     return state, attempt, outcome, finished
 
 

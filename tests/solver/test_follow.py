@@ -57,7 +57,7 @@ class Example:
     design = type("Design", (), {"p": 6})()
     tol, max_epochs, working_set, solver, n_added = 1e-6, 100, "fireworks", "cd", None
     prune = inexact = record = False
-    certify_from, dfmax = 0, None
+    certify_from, dfmax, search = 0, None, "forward"
 
 
 @pytest.fixture

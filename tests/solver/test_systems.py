@@ -10,10 +10,11 @@ from ncvpath import cv_ncvpath, kernels, ncvpath
 from ncvpath.kernels.records import Coordinates, Penalty
 from ncvpath.kernels.shared import MAX_IDLE_SWEEPS
 from ncvpath.penalties import ROWS
-from ncvpath.solver import gist, loop, mm
+from ncvpath.solver import gist, loop
 from ncvpath.solver.certificates import Correlations
 from ncvpath.solver.inner import INNER
 from ncvpath.solver.mm import MAJORIZING
+from ncvpath.solver.problem import Problem
 from ncvpath.solver.solutions import Solutions
 from ncvpath.solver.working_set import RULES, nearest
 
@@ -294,15 +295,15 @@ def test_majorization_may_spend_all_its_sweeps(way):
 
 @pytest.mark.parametrize("penalty", ["MCP", "SCAD", "logsum", "capped"])
 def test_every_majorization_lowers_the_objective(monkeypatch, penalty):
-    heights, majorized = [], mm.majorized
+    heights, majorized = [], Problem.majorized
 
-    def watching(problem, beta, lam):
-        support = np.flatnonzero(beta)
-        now = Solutions(problem, np.array([lam]), support, beta[support][None])
+    def watching(problem, beta, level):
+        support, lam = np.flatnonzero(beta), np.array([level / problem.alpha])
+        now = Solutions(problem, lam, support, beta[support][None])
         heights.append(now.objective[0])
-        return majorized(problem, beta, lam)
+        return majorized(problem, beta, level)
 
-    monkeypatch.setattr(mm, "majorized", watching)
+    monkeypatch.setattr(Problem, "majorized", watching)
     X, y = draw(40, 120, seed=8, nonzero=10)
     path = ncvpath(
         X, y, penalty=penalty, lambdas=0.1, warm_up=False, solver="mm-cd", alpha=0.8
