@@ -17,10 +17,10 @@ from .solutions import Solutions
 # Features outside that are considered, at least, and for each one in use.
 FEWEST, PER_USED = 20, 1
 # Swaps that are tried before there is none, the most promising first.
-TRIES = 15
+TRIES = 10
 # How exactly a swap is judged, as a share of the level, and in how many sweeps; and how
 # far it must lead down, as a share of the objective.
-PRECISION, SWEEPS, LOWER = 1e-3, 30, 1e-7
+PRECISION, SWEEPS, LOWER = 1e-3, 30, 1e-5
 
 
 class Exchange:

@@ -42,13 +42,14 @@ class Search:
         self.problem, self.state, self.limits = problem, state, limits
         self.rounds = partial(rounds, problem, state)
         self.best, self.tried = [], set()
+        self.number = []  # by lambda: how often its best solution has changed
         self.lambdas, self.dfmax = np.empty(0), np.inf
 
     def improve(self, path, parts, how, dfmax):
         """Lower the solutions of the forward path, whose parts are given."""
         self.dfmax = np.inf if dfmax is None else dfmax
         self.best = [part.part(k, k + 1) for part in parts for k in range(len(part))]
-        self.lambdas = path.lambdas
+        self.lambdas, self.number = path.lambdas, [0] * len(self.best)
         size = np.count_nonzero(path.lambdas)
         edge = self.edge(path)
         if edge + 1 >= size:
@@ -56,7 +57,9 @@ class Search:
         self.back_up(edge, size)
         if how == "thorough":
             places = range(edge + 1, size)
-            for k in reversed(places):
+            self.swap(size - 1)
+            for k in reversed(places[:-1]):
+                self.hand_on(k + 1, k)
                 self.swap(k)
             for k in places[edge < 0 :]:
                 self.hand_on(k - 1, k)
@@ -110,6 +113,7 @@ class Search:
             work = add_work(known.work, found.work)
             trace = [known.trace[0] + found.trace[0]]
             self.best[k] = replace(found, work=work, trace=trace)
+            self.number[k] += 1
             return True
         work = add_work(found.work, known.work)
         for name in work:
@@ -119,7 +123,8 @@ class Search:
 
     def swap(self, k):
         """Features change places as long as that leads down."""
-        while True:
+        while (k, k, self.number[k]) not in self.tried:
+            self.tried.add((k, k, self.number[k]))
             loop.return_to(self.problem, self.state, self.best[k])
             exchange = Exchange(self.problem, self.state, self.lambdas[k])
             tried, kept = exchange.lower(self.height(k))
@@ -134,11 +139,10 @@ class Search:
 
     def hand_on(self, origin, k):
         """Begin a lambda at the solution of another, unless that has been tried."""
-        start = self.best[origin]
-        if (k, id(start.solutions)) in self.tried:
-            return
-        self.tried.add((k, id(start.solutions)))
-        loop.return_to(self.problem, self.state, start)
-        [found] = self.rounds(self.lambdas[k : k + 1], self.limits)
-        if self.keep(k, found, AGAIN):
-            self.swap(k)
+        attempt = (k, origin, self.number[origin])
+        if attempt not in self.tried:
+            self.tried.add(attempt)
+            loop.return_to(self.problem, self.state, self.best[origin])
+            [found] = self.rounds(self.lambdas[k : k + 1], self.limits)
+            if self.keep(k, found, AGAIN):
+                self.swap(k)
