@@ -11,10 +11,10 @@ from ncvpath.kernels.records import Coordinates, Penalty
 from ncvpath.kernels.shared import MAX_IDLE_SWEEPS
 from ncvpath.penalties import ROWS
 from ncvpath.solver import gist, loop
+from ncvpath.solver import problem as posed
 from ncvpath.solver.certificates import Correlations
 from ncvpath.solver.inner import INNER
 from ncvpath.solver.mm import MAJORIZING
-from ncvpath.solver.problem import Problem
 from ncvpath.solver.solutions import Solutions
 from ncvpath.solver.working_set import RULES, nearest
 
@@ -295,7 +295,7 @@ def test_majorization_may_spend_all_its_sweeps(way):
 
 @pytest.mark.parametrize("penalty", ["MCP", "SCAD", "logsum", "capped"])
 def test_every_majorization_lowers_the_objective(monkeypatch, penalty):
-    heights, majorized = [], Problem.majorized
+    heights, majorized = [], posed.Problem.majorized
 
     def watching(problem, beta, level):
         support, lam = np.flatnonzero(beta), np.array([level / problem.alpha])
@@ -303,7 +303,7 @@ def test_every_majorization_lowers_the_objective(monkeypatch, penalty):
         heights.append(now.objective[0])
         return majorized(problem, beta, level)
 
-    monkeypatch.setattr(Problem, "majorized", watching)
+    monkeypatch.setattr(posed.Problem, "majorized", watching)
     X, y = draw(40, 120, seed=8, nonzero=10)
     path = ncvpath(
         X, y, penalty=penalty, lambdas=0.1, warm_up=False, solver="mm-cd", alpha=0.8
