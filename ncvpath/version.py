@@ -1,3 +1,3 @@
 """The version of the package: what was saved or pickled says which one wrote it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"

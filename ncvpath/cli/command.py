@@ -1,5 +1,6 @@
 """`python -m ncvpath fit`: from a data file to tables, pictures and a report."""
 
+import re
 import shlex
 import sys
 import warnings
@@ -70,7 +71,7 @@ def fitted(options, command):
             cv = cv_ncvpath(**data, keep=True, **arguments)
             path = cv.fit
     missed = [w for w in caught if issubclass(w.category, ConvergenceWarning)]
-    remarks = [str(w.message) for w in caught if w not in missed]
+    remarks = [in_options(str(w.message)) for w in caught if w not in missed]
     reasons = tuple(
         status.value for status in Status
         if any(status.value in str(w.message) for w in missed)
@@ -159,6 +160,11 @@ def coefficients(path):
     return path.to_frame("wide")
 
 
+def in_options(message):
+    """A message of `ncvpath()`, with arguments as they are given here."""
+    return re.sub(r"\b(family)='(\w+)'", r"--\1 \2", message)
+
+
 def tell(run, folder, names):
     """What was found, on the terminal."""
     for remark in (*run.remarks, run.unconverged()):
@@ -168,8 +174,9 @@ def tell(run, folder, names):
     print(run.path if run.cv is None else run.cv)
     table = run.selected()
     table = table.mask(table == 0)  # a dot, as R prints what is not in the model
-    lambdas = [f"{k}: {run.path.lambdas[v]:.4g}" for k, v in run.choices().items()]
-    print(f"\nCoefficients at the lambda of {', '.join(lambdas)}\n")
+    lambdas = [f"{k} = {run.path.lambdas[v]:.4g}" for k, v in run.choices().items()]
+    best = "" if run.cv is not None else "the lambda of the best "
+    print(f"\nCoefficients at {best}{' and '.join(lambdas)}\n")
     print(table.head(20).to_string(float_format="{:.4g}".format, na_rep="."))
     if len(table) > 20:
         print(f"and {len(table) - 20} more in selected.csv")

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ..results import CvNcvPath, NcvPath
+from ..results.cv import rule_name
 from ..results.cv_storage import holds_cv
 from ..results.storage import replaced
 from ..runtime.loading import package
@@ -45,7 +46,7 @@ def predict_parser():
     add("file", type=Path, metavar="FILE", help="the new rows, in any format of fit")
     add("--out", type=Path, default=Path("predictions.csv"), metavar="CSV",
         help="where to write (default: %(default)s); replaced if it is there")
-    add("--rule", choices=("min", "1se"),
+    add("--rule", choices=("min", "1se"), type=rule_name,
         help="of a cross-validated model: which lambda (default: min)")
     add("--lambda", dest="lam", type=float, metavar="NUMBER",
         help="a lambda within the path (default without --cv: that of the best BIC)")

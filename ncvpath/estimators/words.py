@@ -12,7 +12,7 @@ ARGUMENT = re.compile(rf"^({'|'.join(ARGUMENTS)})\b|\b({'|'.join(ARGUMENTS)})(?=
 PHRASES = {
     "family='binomial'": "NcvClassifier",
     "family='cox'": "NcvSurvival",
-    "contains nan": "contains NaN (sklearn.impute fills missing values in)",
+    "contains nan": "contains NaN",
 }
 
 
@@ -31,4 +31,6 @@ def translated(message):
     """The message, with the names that estimators have for things."""
     for phrase, ours in PHRASES.items():
         message = message.replace(phrase, ours)
+    if "contains NaN" in message:
+        message += "; sklearn.impute fills missing values in"
     return ARGUMENT.sub(lambda found: ARGUMENTS[found[0]], message)

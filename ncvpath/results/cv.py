@@ -35,6 +35,13 @@ NO_ERROR = (
 )
 
 
+def rule_name(rule):
+    """A rule as we call it: lambda_1se, and lambda.1se as in R, are 1se."""
+    if not isinstance(rule, str):
+        return rule
+    return rule.replace(".", "_").removeprefix("lambda_")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CvNcvPath:
     """A cross-validated path, as `cv_ncvpath()` returns it; L lambdas.
@@ -195,8 +202,7 @@ class CvNcvPath:
     def _where(self, rule, lam):
         if lam is not None:
             return {"lam": lam}
-        if isinstance(rule, str):  # lambda_1se, and lambda.1se as in R
-            rule = rule.replace(".", "_").removeprefix("lambda_")
+        rule = rule_name(rule)
         one_of("rule", rule, RULES)
         if rule == "1se" and self.index_1se is None:
             raise ValueError(NO_ERROR)
@@ -248,14 +254,15 @@ class CvNcvPath:
             table["snr"] = table["r2"] / (1 - table["r2"])  # infinite for a perfect fit
         if self.measure == "mse" and family_of(self.fit).is_quadratic:
             table["sigma"] = np.sqrt(table["cve"])
-        if self.pe is not None and self.measure != "class":
-            table["pe"] = self.pe[at]
+        if "pe" in table:  # the last, as ncvreg has it
+            table.insert(table.shape[1] - 1, "pe", table.pop("pe"))
         table.index = pd.Index(rules, name="rule")
         table.attrs = self._facts()
         return table
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per lambda: cve, cvse, r2, nonzeros; `.attrs` say what was fitted.
+        """One row per lambda: cve, cvse, r2, nonzeros, and of two classes the share of
+        wrong ones (pe); `.attrs` say what was fitted.
 
         Examples
         --------
@@ -276,6 +283,8 @@ class CvNcvPath:
             },
             index=pd.Index(self.lambdas, name="lambda"),
         )
+        if self.pe is not None and self.measure != "class":
+            table["pe"] = self.pe
         table.attrs = self._facts()
         return table
 

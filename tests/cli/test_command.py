@@ -19,6 +19,7 @@ import pytest
 from ncvpath import cv_ncvpath, load_diabetes, ncvpath
 from ncvpath.__main__ import main
 from ncvpath.cli.report import MOST_ROWS
+from ncvpath.version import __version__
 
 X, Y = load_diabetes()
 DATA = pd.concat([X, Y], axis=1).iloc[:80]
@@ -333,7 +334,7 @@ def test_the_report_tells_the_story():
         "80 rows", "response progression", "id", "region (3 levels)", "w",
         "MCP, gamma 3", f"lambda_min = {cv.lambda_min:.4g}", "All 20 lambdas converged",
         f"lambda_1se = {cv.lambda_1se:.4g}", f"{cv.summary()['cve'].iloc[0]:.4g}",
-        "ncvpath 0.1.0", time.strftime("%Y-"), "fit mixed.csv --response progression",
+        f"ncvpath {__version__}", time.strftime("%Y-"), "fit mixed.csv --response progression",
         *cv.selected("min"), *cv.selected("1se"),
     ):
         assert expected in words
@@ -743,3 +744,11 @@ def test_numbers_whose_squares_overflow_make_no_noise(folder, capsys):
     fit()
     printed = capsys.readouterr()
     assert "huge" in printed.out and printed.err == ""
+
+
+def test_messages_speak_of_options():
+    from ncvpath.cli.command import in_options
+
+    assert in_options("for two classes say family='binomial'") == (
+        "for two classes say --family binomial"
+    )

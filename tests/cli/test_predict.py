@@ -265,3 +265,11 @@ def test_the_advice_is_that_of_the_status(capsys):
     run("fit", "data.csv", "--response", "y", "--max-epochs", "1", "--tol", "1e-14",
         "--cv", "3", *FAST, code=1)
     assert "raise --max-epochs or --tol" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["1se", "lambda_1se", "lambda.1se"])
+def test_a_rule_has_the_names_that_it_has_in_python(name):
+    from ncvpath.cli.predict import predict_parser
+
+    options = predict_parser().parse_args(["model.npz", "new.csv", "--rule", name])
+    assert options.rule == "1se"
