@@ -334,7 +334,8 @@ def test_the_report_tells_the_story():
         "80 rows", "response progression", "id", "region (3 levels)", "w",
         "MCP, gamma 3", f"lambda_min = {cv.lambda_min:.4g}", "All 20 lambdas converged",
         f"lambda_1se = {cv.lambda_1se:.4g}", f"{cv.summary()['cve'].iloc[0]:.4g}",
-        f"ncvpath {__version__}", time.strftime("%Y-"), "fit mixed.csv --response progression",
+        f"ncvpath {__version__}", time.strftime("%Y-"),
+        "fit mixed.csv --response progression",
         *cv.selected("min"), *cv.selected("1se"),
     ):
         assert expected in words
