@@ -54,7 +54,10 @@ def bits(result):
 
 
 def blas_threads():
-    return [(lib["filepath"], lib["num_threads"]) for lib in threadpool_info()]
+    return [
+        (lib["filepath"], lib["num_threads"])
+        for lib in threadpool_info() if lib["user_api"] == "blas"
+    ]
 
 
 class Strike:
