@@ -419,12 +419,13 @@ MUTANTS = (
         '"cv-1se": "lambda_min"', f"{ESTIMATORS} -k to_the_bit",
     ),
     Mutant(
-        "an estimator's own lambda", "estimators/base.py", "np.union1d(lambdas, lam)",
-        "lambdas", f"{ESTIMATORS} -k is_the_lambda",
+        "an estimator's own lambda", "estimators/base.py",
+        "np.union1d(check_lambdas(lambdas), lam)", "lambdas",
+        f"{ESTIMATORS} -k is_the_lambda",
     ),
     Mutant(
-        "an estimator's score of counts", "estimators/linear.py", "power = 1 if",
-        "power = 0 if", f"{ESTIMATORS} -k counts",
+        "an estimator's score of counts", "estimators/linear.py", "power=1)",
+        "power=0)", f"{ESTIMATORS} -k counts",
     ),
 )
 

@@ -6,11 +6,13 @@ from numbers import Integral, Real
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..cv import cv_ncvpath
-from ..inputs.checks import is_dask, is_on_disk, number
+from ..inputs.checks import is_dask, is_on_disk, number, refuse_masks
 from ..inputs.frames import column_names
+from ..inputs.settings import check_lambdas
 from ..path import ncvpath
 from ..runtime.messages import brief, warn_user
 from .words import in_their_words
@@ -45,7 +47,8 @@ def with_parameters(*without):
         for name, value in bound.kwargs.items():
             setattr(self, name, value)
 
-    construct.__signature__, construct.__name__ = asked, "__init__"
+    construct.__signature__ = asked
+    construct.__name__ = construct.__qualname__ = "__init__"
 
     def decorate(cls):
         cls.__init__ = construct
@@ -71,21 +74,21 @@ class NcvEstimator(BaseEstimator):
         given = self._fixed | {name: getattr(self, name) for name in self._settings}
         given |= dict(weights=sample_weight, n_threads=threads(self.n_jobs), **of_rows)
         select = check_select(self.select)
-        self.cv_ = None
+        cv = None
         with in_their_words():
             if select in LAMBDA_RULES:
-                self.cv_ = cv_ncvpath(
+                cv = cv_ncvpath(
                     X, y, groups=groups, random_state=seed(self.random_state),
                     measure=self.measure, **folds(self.cv, X), **given,
                 )
-                path, lam = self.cv_.fit, getattr(self.cv_, LAMBDA_RULES[select])
+                path, lam = cv.fit, getattr(cv, LAMBDA_RULES[select])
             elif select in CRITERIA:
                 path = ncvpath(X, y, **given)
                 lam = path.select(select)
             else:
                 path, lam = path_to(select, X, y, given), select
         k = int(np.flatnonzero(path.lambdas == lam)[0])
-        self.path_, self.lambda_ = path, lam
+        self.path_, self.cv_, self.lambda_ = path, cv, lam
         own = slice(*path.beta.indptr[k : k + 2])
         self.coef_ = np.zeros(path.p)
         self.coef_[path.beta.indices[own]] = path.beta.data[own]
@@ -96,12 +99,13 @@ class NcvEstimator(BaseEstimator):
     def _ask(self, X, type, **of_rows):
         """What the path says of new rows at the chosen lambda."""
         check_is_fitted(self)
-        X = self._read(X)
+        X = by_position(self._read(X), self.path_.feature_names)
         with in_their_words():
             return self.path_.predict(X, lam=self.lambda_, type=type, **of_rows)
 
     def _read(self, X, reset=False):
         """X with the columns of the fit; what ncvpath() reads better stays as it is."""
+        refuse_masks("X", X)
         as_it_is = column_names(X) is not None or is_dask(X) or is_on_disk(X)
         how = dict(skip_check_array=True) if as_it_is else dict(
             accept_sparse=True, ensure_all_finite=False,  # ncvpath() looks for NaN
@@ -117,13 +121,26 @@ class NcvEstimator(BaseEstimator):
             )
 
 
+def by_position(X, names):
+    """A table whose columns are called as the path calls them: scikit-learn has seen
+    to their order, and does not take numbers for names."""
+    own = column_names(X)
+    if own is None or own == list(names):
+        return X
+    if hasattr(X, "set_axis"):  # pandas
+        return X.set_axis(list(names), axis=1)
+    if hasattr(X, "rename_columns"):  # pyarrow
+        return X.rename_columns(list(names))
+    return X.rename(dict(zip(own, names)))
+
+
 # ---- settings ----------------------------------------------------------------------
 
 
 def check_select(select):
     """One of the rules, or a number: the lambda."""
-    if isinstance(select, str) and select in (*LAMBDA_RULES, *CRITERIA):
-        return select
+    if isinstance(select, str) and select.lower() in (*LAMBDA_RULES, *CRITERIA):
+        return select.lower()
     if isinstance(select, Real) and not isinstance(select, (bool, np.bool_)):
         return number("select", select, atleast=0)
     raise ValueError(
@@ -144,9 +161,10 @@ def threads(n_jobs):
 
 
 def seed(random_state):
-    """What numpy's Generator begins with; a RandomState is asked for a number."""
-    if isinstance(random_state, np.random.RandomState):
-        return random_state.randint(2**31)
+    """What numpy's Generator begins with; a RandomState, the global one for None, is
+    asked for a number."""
+    if random_state is None or isinstance(random_state, np.random.RandomState):
+        return check_random_state(random_state).randint(2**31)
     return random_state
 
 
@@ -166,7 +184,7 @@ def folds(cv, X):
 def path_to(lam, X, y, given):
     """A path that has this lambda."""
     lambdas = given.pop("lambdas")
-    lambdas = lam if lambdas is None else np.union1d(lambdas, lam)
+    lambdas = lam if lambdas is None else np.union1d(check_lambdas(lambdas), lam)
     path = ncvpath(X, y, lambdas=lambdas, **given)
     if lam < path.lambdas[-1]:
         raise ValueError(

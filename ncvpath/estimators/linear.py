@@ -4,15 +4,19 @@ from contextlib import suppress
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, d2_tweedie_score
+from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from ..inputs.checks import refuse_masks
+from ..inputs.data import compare_indexes
 from ..inputs.labels import listed
 from ..inputs.response import check_family
 from ..runtime.messages import brief
 from .base import NcvEstimator, with_parameters
+
+TINY = np.finfo(float).tiny
 
 
 @with_parameters("ties")
@@ -76,7 +80,7 @@ class NcvRegressor(RegressorMixin, NcvEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = self.family == "poisson"
+        tags.target_tags.positive_only = str(self.family).lower() == "poisson"
         return tags
 
     def fit(self, X, y, sample_weight=None, offset=None, groups=None):
@@ -101,6 +105,7 @@ class NcvRegressor(RegressorMixin, NcvEstimator):
                 f"got family={brief(self.family)}"
             )
         self._refuse_no_y(y)
+        compare_indexes(X=X, y=y)
         X, y = self._read(X, reset=True), numbers(y)
         return self._fit(X, y, sample_weight, groups, offset=offset)
 
@@ -115,12 +120,17 @@ class NcvRegressor(RegressorMixin, NcvEstimator):
         for poisson, squares for all others.
         """
         mean = self.predict(X, offset)
-        power = 1 if self.path_.family == "poisson" else 0
-        return d2_tweedie_score(y, mean, sample_weight=sample_weight, power=power)
+        if self.path_.family != "poisson":
+            return r2_score(y, mean, sample_weight=sample_weight)
+        mean = np.clip(mean, TINY, 1 / TINY)  # means that were rounded to none
+        if np.ptp(y) == 0:  # nothing to explain: as r2_score has it
+            return float(np.array_equal(mean, np.ravel(y)))
+        return d2_tweedie_score(y, mean, sample_weight=sample_weight, power=1)
 
 
 def numbers(y):
     """A vector, of numbers if it can be; if not, ncvpath() says what is wrong."""
+    refuse_masks("y", y)
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "O":
         with suppress(TypeError, ValueError):
@@ -187,18 +197,21 @@ class NcvClassifier(ClassifierMixin, NcvEstimator):
             As for `NcvRegressor.fit`.
         """
         self._refuse_no_y(y)
+        refuse_masks("y", y)
+        compare_indexes(X=X, y=y)
         X, y = self._read(X, reset=True), column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if self.classes_.size > 2:
+        classes = np.unique(y)
+        if classes.size > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(y)}, with {self.classes_.size} classes: "
-                f"{listed(self.classes_.tolist())} (for one path per class: "
+                f"{type_of_target(y)}, with {classes.size} classes: "
+                f"{listed(classes.tolist())} (for one path per class: "
                 "sklearn.multiclass.OneVsRestClassifier(NcvClassifier(...)))"
             )
         self._fit(X, y, sample_weight, groups, offset=offset)
+        self.classes_ = classes
         self.coef_, self.intercept_ = self.coef_[None], np.array([self.intercept_])
         return self
 

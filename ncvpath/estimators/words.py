@@ -3,6 +3,11 @@
 import re
 from contextlib import contextmanager
 
+from sklearn import exceptions
+
+from .. import path
+from ..runtime.messages import REWORD
+
 # What ncvpath() and cv_ncvpath() call it, at the beginning of a message and where a
 # value is shown, and what estimators do.
 ARGUMENTS = {
@@ -13,18 +18,32 @@ PHRASES = {
     "family='binomial'": "NcvClassifier",
     "family='cox'": "NcvSurvival",
     "contains nan": "contains NaN",
+    "and weights have": "and sample_weight have",
 }
+
+
+class ConvergenceWarning(path.ConvergenceWarning, exceptions.ConvergenceWarning):
+    """That of `ncvpath()`, which filters for scikit-learn's know, too."""
 
 
 @contextmanager
 def in_their_words():
-    """Let a ValueError speak of the estimator's arguments."""
+    """Let ValueErrors and warnings speak of the estimator's arguments."""
+    before = REWORD.set(reworded)
     try:
         yield
     except ValueError as error:
         if error.args and isinstance(error.args[0], str):
             error.args = (translated(error.args[0]), *error.args[1:])
         raise
+    finally:
+        REWORD.reset(before)
+
+
+def reworded(message, category):
+    """A warning's text and category."""
+    unconverged = issubclass(category, path.ConvergenceWarning)
+    return translated(message), ConvergenceWarning if unconverged else category
 
 
 def translated(message):

@@ -113,7 +113,7 @@ def check_settings(
     checked = {
         "family": family, "rescale": _rescale(family, rescale), "row": row,
         "gamma": _gamma(row, gamma), "working_set": working_set, "solver": solver,
-        "lambdas": None if lambdas is None else _lambdas(lambdas),
+        "lambdas": None if lambdas is None else check_lambdas(lambdas),
     }
     for name, value in others.items():
         left_open = value is None and name in OPTIONAL
@@ -201,7 +201,8 @@ def _gamma(row, gamma):
     return number("gamma", gamma, above=row.above, where=f" for {row.name}")
 
 
-def _lambdas(lambdas):
+def check_lambdas(lambdas):
+    """The user's own, from the largest down."""
     values = np.atleast_1d(real_array("lambdas", lambdas, "a number or numbers"))
     if values.ndim != 1 or values.size == 0:
         raise ValueError(

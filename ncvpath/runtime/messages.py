@@ -3,6 +3,7 @@
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Set
+from contextvars import ContextVar
 from difflib import get_close_matches
 from itertools import islice
 from numbers import Real
@@ -11,6 +12,8 @@ import numpy as np
 
 LONGEST = 150  # letters of a value
 SEARCHED = 1 << 20  # entries among which the one to blame is looked for
+# Of a warning's text and category: what those say of it who call us for the user.
+REWORD = ContextVar("REWORD", default=lambda *warning: warning)
 
 
 def brief(value):
@@ -27,7 +30,7 @@ def warn_user(message, category=UserWarning):
     frame, level = sys._getframe(), 1
     while frame is not None and is_ours(frame.f_globals.get("__package__")):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(*REWORD.get()(message, category), stacklevel=level)
 
 
 def is_ours(package):

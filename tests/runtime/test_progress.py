@@ -71,7 +71,8 @@ def test_the_plain_line_shows_every_block_of_lambdas(monkeypatch, capsys):
 def test_a_file_gets_few_plain_lines(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     monkeypatch.setattr(progress, "monotonic", lambda: 5.0)
-    cv_ncvpath(X, Y, nlambda=10, nfolds=5, progress=True)
+    # One thread: the path begins, with lambda_max alone; a fold might with more.
+    cv_ncvpath(X, Y, nlambda=10, nfolds=5, progress=True, n_threads=1)
     assert counts("plain", capsys.readouterr().err) == [(1, 60), (60, 60)]
 
 
