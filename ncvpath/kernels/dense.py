@@ -16,69 +16,17 @@ from .shared import farthest_from, note_sweep, update
 ENOUGH_LEFT = 0.01
 
 
-@summing_helper
-def dots_of_one(X, center, features, first, last, vector, out):
-    """Of one vector with sixteen columns at a time."""
-    n, own, sums = vector.size, np.empty(16, dtype=np.int64), np.empty(16)
-    for k in range(first, last, 16):
-        for i in range(16):
-            own[i] = features[min(k + i, last - 1)]
-        x0, c0 = X[own[0] * n : (own[0] + 1) * n], center[own[0]]
-        x1, c1 = X[own[1] * n : (own[1] + 1) * n], center[own[1]]
-        x2, c2 = X[own[2] * n : (own[2] + 1) * n], center[own[2]]
-        x3, c3 = X[own[3] * n : (own[3] + 1) * n], center[own[3]]
-        x4, c4 = X[own[4] * n : (own[4] + 1) * n], center[own[4]]
-        x5, c5 = X[own[5] * n : (own[5] + 1) * n], center[own[5]]
-        x6, c6 = X[own[6] * n : (own[6] + 1) * n], center[own[6]]
-        x7, c7 = X[own[7] * n : (own[7] + 1) * n], center[own[7]]
-        x8, c8 = X[own[8] * n : (own[8] + 1) * n], center[own[8]]
-        x9, c9 = X[own[9] * n : (own[9] + 1) * n], center[own[9]]
-        xa, ca = X[own[10] * n : (own[10] + 1) * n], center[own[10]]
-        xb, cb = X[own[11] * n : (own[11] + 1) * n], center[own[11]]
-        xc, cc = X[own[12] * n : (own[12] + 1) * n], center[own[12]]
-        xd, cd = X[own[13] * n : (own[13] + 1) * n], center[own[13]]
-        xe, ce = X[own[14] * n : (own[14] + 1) * n], center[own[14]]
-        xf, cf = X[own[15] * n : (own[15] + 1) * n], center[own[15]]
-        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-        s8 = s9 = sa = sb = sc = sd = se = sf = 0.0
-        for i in range(n):
-            v = vector[i]
-            s0 += v * (x0[i] - c0)
-            s1 += v * (x1[i] - c1)
-            s2 += v * (x2[i] - c2)
-            s3 += v * (x3[i] - c3)
-            s4 += v * (x4[i] - c4)
-            s5 += v * (x5[i] - c5)
-            s6 += v * (x6[i] - c6)
-            s7 += v * (x7[i] - c7)
-            s8 += v * (x8[i] - c8)
-            s9 += v * (x9[i] - c9)
-            sa += v * (xa[i] - ca)
-            sb += v * (xb[i] - cb)
-            sc += v * (xc[i] - cc)
-            sd += v * (xd[i] - cd)
-            se += v * (xe[i] - ce)
-            sf += v * (xf[i] - cf)
-        sums[0], sums[1], sums[2], sums[3] = s0, s1, s2, s3
-        sums[4], sums[5], sums[6], sums[7] = s4, s5, s6, s7
-        sums[8], sums[9], sums[10], sums[11] = s8, s9, sa, sb
-        sums[12], sums[13], sums[14], sums[15] = sc, sd, se, sf
-        for i in range(min(16, last - k)):
-            out[k + i] = sums[i]
-
-
 @summing_kernel
 def dense_dots(X, scaling, features, first, last, vectors, out):
     """Set out[m, k] = <vectors[m], x_j>, j = features[k], k from `first` up to `last`.
 
     Four columns and four vectors at a time, so that a number that was read serves four
-    products. Where fewer are left, the last one is taken several times; one vector
-    alone meets sixteen columns at a time. Either way there are sixteen sums, and the
-    bits of a product do not depend on its company.
+    products. Where fewer are left, the last one is taken several times: the bits of a
+    product do not depend on its company. (Other loops for one vector alone would be
+    faster, but numba's older compilers add up in another order there.)
     """
     center, scale = scaling
-    n = vectors.shape[1]
-    count = vectors.shape[0] - (vectors.shape[0] % 4 == 1)
+    count, n = vectors.shape
     for k in range(first, last, 4):
         end = last - 1
         kb, kc, kd = min(k + 1, end), min(k + 2, end), min(k + 3, end)
@@ -115,9 +63,7 @@ def dense_dots(X, scaling, features, first, last, vectors, out):
             out[m, kb], out[m1, kb], out[m2, kb], out[m3, kb] = b0, b1, b2, b3
             out[m, kc], out[m1, kc], out[m2, kc], out[m3, kc] = c0, c1, c2, c3
             out[m, kd], out[m1, kd], out[m2, kd], out[m3, kd] = d0, d1, d2, d3
-    for m in range(count, vectors.shape[0]):
-        dots_of_one(X, center, features, first, last, vectors[m], out[m])
-    for m in range(vectors.shape[0]):
+    for m in range(count):
         for k in range(first, last):
             out[m, k] /= scale[features[k]]
 

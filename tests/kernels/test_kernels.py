@@ -340,3 +340,36 @@ def test_many_dots(count, width):
     for m, k in np.ndindex(count, width):
         kernels.dense_dots(*columns, np.arange(12), 0, 12, vectors[[m]], alone)
         assert out[m, k + 1] == alone[0, some[k]]
+
+
+# ---- features that change places -----------------------------------------------------
+
+
+CONCAVE = [row for row in ROWS if row.gamma is not None]
+
+
+@pytest.mark.parametrize("row", CONCAVE, ids=lambda row: row.name)
+def test_a_swap_leads_down_and_keeps_the_gradient(row):
+    """One of two similar columns is in use, and the other one explains y."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((30, 6))
+    X[:, 1] = X[:, 0] + 0.4 * rng.standard_normal(30)
+    X /= np.sqrt((X**2).mean(axis=0))
+    y, gram, level = 2 * X[:, 1], X.T @ X / 30, 0.3
+    beta = np.array([y @ X[:, 0] / 30, 0, 0, 0, 0, 0])
+    r = Coordinates(
+        np.arange(6), np.arange(6), np.full(6, level), np.ones(6), beta.copy(),
+        (y - X @ beta) @ X / 30,
+    )
+
+    def objective(beta):
+        return 0.5 * np.mean((y - X @ beta) ** 2) + np.sum(
+            row.value(np.abs(beta), level, row.gamma)
+        )
+
+    tried, kept = kernels.exchange_places(
+        Penalty(row.kind, row.gamma), r, gram, 10, 200, 1e-8, 1e-9
+    )
+    assert tried >= kept >= 1 and objective(r.beta) < objective(beta) - 1e-3
+    assert r.beta[1] != 0
+    np.testing.assert_allclose(r.q, (y - X @ r.beta) @ X / 30, atol=1e-10)
