@@ -126,6 +126,7 @@ LANES = {
     ("__main__", "datasets"): 1.5, ("results", "version"): -1,
     ("solver", "penalties"): 1, ("inputs", "families"): 1.5, UPWARDS: -0.5,
 }
+LEVEL = 1.5  # inches from one level of boxes to the next
 HALF = 0.44  # the width of a box, and its height
 TALL = 0.39
 CAPTION = (
@@ -171,7 +172,7 @@ def draw(file):
 
     graph = graph_of_parts()
     arrows, height = reduced(graph), levels(graph)
-    figure = Figure(figsize=(11, 1.15 * (2 + max(height.values()))))
+    figure = Figure(figsize=(11, LEVEL * (2 + max(height.values()))))
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set(xlim=(-1.55, 1.6), ylim=(-0.9, max(height.values()) + 0.6))
     ax.set_axis_off()
@@ -200,7 +201,8 @@ def write(ax, x, y, part, also):
     if also:
         words = textwrap.fill(f"also {', '.join(also)}", 54)
         lines.append((words, 7.5, QUIET, "normal"))
-    sizes = [0.0158 * size * (1 + text.count("\n")) for text, size, _, _ in lines]
+    point = 0.0182 / LEVEL  # of a line of text, with what is above and below it
+    sizes = [point * size * (1 + text.count("\n")) for text, size, _, _ in lines]
     y += sum(sizes) / 2
     for (text, size, colour, weight), taken in zip(lines, sizes):
         ax.text(
