@@ -104,7 +104,8 @@ def ncvpath(
         The automatic grid is log-equispaced from lambda_max down to
         `lambda_min_ratio * lambda_max` (default 0.001 if n > p, else 0.05). With
         ratio 0 the last lambda is exactly 0: no penalty, and the status says so where
-        least squares has many solutions. Other families end an automatic grid before
+        least squares has many solutions (if p > n, and for X of up to 2e7 numbers).
+        Other families end an automatic grid before
         a model that explains 0.99 of the deviance: `stopped` says so.
     lambdas : float or sequence, optional
         Your own values >= 0, in any order; they replace the automatic grid. A
@@ -127,7 +128,8 @@ def ncvpath(
         the curvature of the loss is one and True an error. With v_j = sum_i w_i h_i
         x_ij^2, h the curvature at the solution, the penalty of feature j is
         `r(v_j |beta_j|) / v_j` plus v_j times its ridge part: gamma then means what it
-        means for gaussian. False: penalties as written above, and a fixed objective.
+        means for gaussian. (logsum: theta is gamma / sqrt(v_j) instead.) False:
+        penalties as written above, and a fixed objective.
     ties : {"breslow", "efron"}
         cox: how events at the same time are counted.
     strata : sequence, length n, optional

@@ -30,8 +30,6 @@ class Family:
         proportions, or counts of both), or as times with a status.
     has_intercept : bool
         Whether the model can have one.
-    is_quadratic : bool
-        Whether the loss is its own quadratic model, everywhere.
     predict_types : tuple of str
         What `predict(type=)` may be.
     joint_measures : tuple of str

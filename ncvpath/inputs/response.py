@@ -42,13 +42,25 @@ def check_family(family):
 
 
 def _check_methods(family):
-    """A family whose loss is a sum over rows has the four functions of one."""
+    """A family whose loss is a sum over rows has the four functions of one; least
+    squares are solved as such, whatever other functions a class derived from it has."""
+    names = ("loss", "residual", "curvature", "mean")
+
+    def has_those_of(parent):
+        return [
+            name for name in names
+            if getattr(getattr(family, name), "__func__", None) is getattr(parent, name)
+        ]
+
+    if family.is_quadratic and len(has_those_of(type(FAMILIES["gaussian"]))) < 4:
+        raise ValueError(
+            "family must be derived from ncvpath.Family itself, with is_quadratic "
+            "False, where its loss is its own; got an object of "
+            f"{type(family).__name__}, which would be solved as least squares"
+        )
     if type(family).bind is not Family.bind:
         return
-    missing = [
-        name for name in ("loss", "residual", "curvature", "mean")
-        if getattr(getattr(family, name), "__func__", None) is getattr(Family, name)
-    ]
+    missing = has_those_of(Family)
     if missing:
         raise ValueError(
             "family must define loss, residual, curvature and mean; "

@@ -135,7 +135,7 @@ class OutOfCoreMatrix:
         while epochs < sweeps.max_epochs:
             longest, parts = 0, 0
             for some, dense, local, known in self._parts(features):
-                own = type(r)(*(array[some].copy() for array in r))
+                own = r._replace(l1=r.l1[some], v=r.v[some], beta=r.beta[some].copy())
                 left = sweeps._replace(max_epochs=sweeps.max_epochs - epochs)
                 spent = dense.descend(
                     local, center[known], scale[known], weights, penalty, own, l2[some],

@@ -93,7 +93,7 @@ class Curved:
     @property
     def is_lost(self):
         """Whether coefficients grow without end."""
-        return self.on.problem.watches and self.saturated >= SATURATED_STEPS
+        return self.saturated >= SATURATED_STEPS
 
     def with_intercept(self, of_features, of_intercept):
         """Numbers by coordinate."""

@@ -11,6 +11,10 @@ import numpy as np
 
 # Numbers of columns that are multiplied by the coupled rows together.
 NUMBERS_AT_ONCE = 1 << 22
+# The least curvature along a column, centred as the intercept gives way, as a share of
+# v_j: where a column hardly varies in rows of any curvature, the difference of two
+# numbers of one size may even come out negative.
+LEAST_BEND = 1e-8
 
 
 class Reference:
@@ -55,8 +59,8 @@ class Reference:
         """H_jj."""
         new = features[np.isnan(self._diagonal[features])]
         if new.size and self.coupled is None:
-            square = self.total * self.shift(new) ** 2
-            self._diagonal[new] = self.v(new) - square
+            v, square = self.v(new), self.total * self.shift(new) ** 2
+            self._diagonal[new] = np.maximum(v - square, LEAST_BEND * v)
         elif new.size:
             for some, columns in self._columns(new):
                 terms = columns * self.coupled.times(columns)

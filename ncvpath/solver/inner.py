@@ -92,8 +92,7 @@ def by_steps(way, problem, state, features, lambdas, target, max_epochs, each):
     for lam in lambdas[: way.max_block]:
         units, most = problem.units(np.array([lam])), each if found else max_epochs
         epochs, steps, met, failure = steps_of.solve(units, target, most)
-        if failure is Status.SATURATED:
-            met &= not problem.watches
+        met &= failure is not Status.SATURATED
         found.append((on.point, on.unit, epochs, steps, met))
         if not met:
             break

@@ -73,5 +73,6 @@ def minimise(problem, state, lam, limits, inner):
             at_rounding = worst[0] <= AT_WORST * solutions.rounding[0]
             status = Status.ROUNDING if at_rounding else Status.STALLED
     if solutions.rounding[0] > limits.tol:
-        worst, status = np.maximum(worst, solutions.rounding), Status.ROUNDING
+        worst = np.maximum(worst, solutions.rounding)
+        status = status if status in loop.NO_SOLUTION else Status.ROUNDING
     return Finished(solutions.settled(), worst, [status], work, [trace])

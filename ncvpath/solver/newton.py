@@ -80,7 +80,7 @@ class Newton:
             share = max(MODEL_SHARE * worst, 0.3 * target)
             worst, height = self.step(units, share, worst, height, run)
             saturated = saturated + 1 if self.on.is_saturated else 0
-            if self.problem.watches and saturated >= SATURATED_STEPS:
+            if saturated >= SATURATED_STEPS:
                 break
         failure = Status.SATURATED if self.on.is_saturated else None
         return run.epochs, run.steps, worst <= target, failure

@@ -267,7 +267,7 @@ def fit_unpenalised(problem, state, free):
     _, _, met, failure = Newton(on).solve(
         problem.units(np.zeros(1)), target, MOST_SWEEPS
     )
-    if not met or (failure and problem.watches):
+    if not met or failure:
         raise ValueError(
             "unpenalised features (penalty_factor 0) must leave the null model a "
             "solution; got features that explain "

@@ -73,7 +73,7 @@ class Rescaling:
                 self.approach(target, finishing=True)
                 since, wait = 0, min(2 * wait + SWEEPS_AT_ONCE, SWEEPS_BETWEEN)
             best = min(best, (self.off, self.on.point), key=itemgetter(0))
-            if self.problem.watches and (self.on.is_saturated or self.grows()):
+            if self.on.is_saturated or (self.problem.watches and self.grows()):
                 return run.epochs, run.steps, False, Status.SATURATED
         runaway = np.ptp(self.on.point.eta) > RUNAWAY
         if not self.off <= best[0]:

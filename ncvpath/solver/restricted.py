@@ -93,5 +93,7 @@ class Restricted:
 
     @property
     def is_saturated(self):
-        """Whether there is next to no deviance left to explain."""
-        return self.problem.explained(self.point.loss) > SATURATION
+        """Whether there is next to no deviance left to explain, where coefficients
+        without end may explain it; elsewhere that is a model like others."""
+        problem = self.problem
+        return problem.watches and problem.explained(self.point.loss) > SATURATION

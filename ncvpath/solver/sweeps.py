@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import kernels
 from ..kernels.records import Coordinates, ResidualSweeps
+from .hessian import LEAST_BEND
 from .newton import Newton
 from .restricted import MAX_MULTIPLE, ROUNDED_RISE
 
@@ -22,8 +23,6 @@ ONE_SWEEP = ResidualSweeps(0.0, 1, True)
 # minimum, it is to be the loss's own but for rows that would be lost. Below FLAT a row
 # has no say.
 FLOOR, LEAST_FLOOR, FLAT = 0.01, 1e-10, 1e-100
-# The share of its curvature that is left to a column that is nearly constant.
-LEAST_BEND = 1e-8
 # No v_j falls below this share of what it were if all rows had the mean curvature.
 SMALLEST_V, TINY = 1e-12, np.finfo(float).tiny
 

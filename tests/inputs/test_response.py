@@ -425,3 +425,24 @@ def test_what_users_give_is_not_written_to():
         response.y[:] = response.offset[:] = 9
         np.testing.assert_array_equal(y, before)
         assert not offset.any()
+
+
+@pytest.mark.parametrize("parent", [Family, type(FAMILIES["gaussian"])])
+def test_a_loss_of_ones_own_is_not_solved_as_least_squares(parent):
+    class Huber(parent):
+        name, is_quadratic = "huber", True
+
+        def loss(self, y, eta):
+            return np.abs(y - eta)
+
+        def residual(self, y, eta):
+            return np.sign(y - eta)
+
+        def curvature(self, y, eta):
+            return np.ones(np.shape(y - eta))
+
+        def mean(self, eta):
+            return eta
+
+    with pytest.raises(ValueError, match="is_quadratic False, where its loss is its"):
+        check_family(Huber())

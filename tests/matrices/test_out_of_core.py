@@ -384,3 +384,17 @@ def test_memory_mapped_from_nowhere_is_memory():
     X = np.frombuffer(pages).reshape(40, 5)
     X[:] = np.random.default_rng(0).standard_normal((40, 5))
     assert ncvpath(X, X[:, 0] + np.arange(40.0)).converged.all()
+
+
+@pytest.mark.parametrize("settings", [{}, {"rescale": False, "solver": "bcd"}])
+@pytest.mark.parametrize("family", ["binomial", "poisson"])
+def test_other_losses_sweep_over_blocks_of_columns(cache, family, settings):
+    X, y = draw(90, 40, seed=5, nonzero=5)
+    y = (y > 0) * 1.0 if family == "binomial" else np.floor(np.exp(y / y.std()))
+    settings = dict(
+        family=family, lambda_min_ratio=0.2, nlambda=12, tol=1e-9, **settings
+    )
+    path, dense = ncvpath(Slices(X), y, **settings), ncvpath(X, y, **settings)
+    assert path.converged.all() and dense.converged.all()
+    beta = dense.beta.toarray()
+    np.testing.assert_allclose(path.beta.toarray(), beta, atol=1e-6 * abs(beta).max())

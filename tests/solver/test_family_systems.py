@@ -230,3 +230,31 @@ def test_steps_that_lead_too_far_are_tried_with_more_weight(way):
     )
     assert path.converged.all()
     assert Curved(X, y, **options).violations(path).max() <= 1.01e-6
+
+
+@pytest.mark.parametrize("settings", [{}, {"rescale": False}, {"penalty": "lasso"}])
+@pytest.mark.parametrize("max_epochs", [2, 5, 20])
+def test_counts_that_are_explained_are_not_saturated(max_epochs, settings):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, 10))
+    y = np.round(np.exp(6 + 0.3 * X[:, :4] @ [1.0, -0.8, 0.6, 0.5]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = ncvpath(
+            X, y, family="poisson", max_epochs=max_epochs,
+            lambdas=np.geomspace(200, 0.01, 20), tol=1e-10, **settings,
+        )
+    assert path.dev_ratio[-1] > 0.99 and path.stopped is None
+    assert not any(status.startswith("saturated") for status in path.status)
+
+
+@pytest.mark.parametrize("way", ["cd", *OTHERS])
+def test_separated_classes_end_a_path_though_tol_is_too_small(way):
+    X = np.random.default_rng(3).standard_normal((40, 5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = ncvpath(
+            X, X[:, 0] > 0, family="binomial", rescale=False, solver=way, tol=1e-13,
+            nlambda=30, max_epochs=3000,
+        )
+    assert path.stopped.startswith("the model is saturated") and len(path.lambdas) < 30

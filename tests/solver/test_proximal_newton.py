@@ -177,3 +177,13 @@ def test_features_that_come_later_have_no_derivatives_of_units_yet():
     np.testing.assert_allclose(hessian, whole, atol=1e-14)
     np.testing.assert_array_equal(bends[np.ix_([2, 0], [2, 0])], first[1])
     assert not bends[1].any() and not bends[:, 1].any()
+
+
+def test_a_column_that_varies_in_rows_without_curvature_bends_upwards():
+    rng = np.random.default_rng(0)
+    X, far = rng.standard_normal((60, 4)), np.where(np.arange(60) < 20, 45.0, 0.0)
+    X[:, 3] = np.where(far > 0, rng.standard_normal(60), 1.0)
+    with working(1) as threads:
+        posed = Posed(X, (X[:, 0] > 0) * 1.0, "binomial", threads)
+        diagonal = Reference(posed, far).diagonal(np.arange(4))
+    assert (diagonal > 0).all()
