@@ -21,7 +21,7 @@ from .solver.convexity import convex_min
 from .solver.follow import follow
 from .solver.grid import approach, default_ratio, lambda_sequence
 from .solver.mm import MAJORIZING
-from .solver.problem import pose
+from .solver.null_model import pose
 
 # Settings the path keeps, beside those it has fields for, to be computed again.
 KEPT_SETTINGS = (

@@ -189,7 +189,7 @@ MUTANTS = (
         FERMAT,
     ),
     Mutant(
-        "unpenalised features and lambda_max", "solver/problem.py",
+        "unpenalised features and lambda_max", "solver/null_model.py",
         "penalised = (penalty_factor > 0) & (penalty_factor < np.inf)",
         "penalised = penalty_factor < np.inf", f"{PATH} -k null_model",
     ),

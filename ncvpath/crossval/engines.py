@@ -27,7 +27,7 @@ from ..path import assemble, choose_lambdas, compute
 from ..runtime.memory import TooLargeError, advised
 from ..runtime.threads import ThreadPool, working
 from ..solver.follow import follow
-from ..solver.problem import pose
+from ..solver.null_model import pose
 from .fold_fits import all_rows, fit_fold
 
 # What helps where there is no memory for the folds.

@@ -14,7 +14,7 @@ from ..matrices.design import standardized
 from ..path import choose_lambdas
 from ..solver.follow import follow
 from ..solver.gram import GramCache
-from ..solver.problem import pose
+from ..solver.null_model import pose
 from .measures import Judged
 
 # The share of a column's square from which on products are derived, not computed.

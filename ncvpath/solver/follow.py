@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import loop, mm
+from . import lambda_zero, loop, mm
 from .finished import WORK, Status
 from .search import Search
 from .working_set import default_n_added
@@ -50,10 +50,10 @@ def follow(problem, state, lambdas, warm_up_lambdas, settings, tick):
         settings.n_added is None, settings.prune, settings.inexact, settings.record,
         settings.certify_from,
     )
-    walk = mm.walk if settings.solver in mm.MAJORIZING else loop.walk
+    rounds = mm.rounds if settings.solver in mm.MAJORIZING else loop.rounds
     ahead, left, parts = np.append(warm_up_lambdas, lambdas), warm_up_lambdas.size, []
     stopped = None
-    for part in walk(problem, state, ahead, limits):
+    for part in walk(problem, state, ahead, limits, rounds):
         finite = np.isfinite(part.violation)
         if not finite.all():
             lam = part.solutions.lambdas[np.argmin(finite)]
@@ -77,11 +77,20 @@ def follow(problem, state, lambdas, warm_up_lambdas, settings, tick):
     path = joined(problem, parts, stopped)
     if settings.search == "forward":
         return path
-    rounds = mm.rounds if settings.solver in mm.MAJORIZING else loop.rounds
     search = Search(problem, state, limits, rounds)
     return joined(
         problem, search.improve(path, parts, settings.search, settings.dfmax), stopped
     )
+
+
+def walk(problem, state, lambdas, limits, rounds):
+    """Yield the finished lambdas, which fall, a block at a time: the null model, the
+    loop's rounds, and lambda 0, where there is no penalty."""
+    at_null, below = loop.begin_walk(problem, state, lambdas, limits)
+    yield from at_null
+    yield from rounds(problem, state, below[below > 0], limits)
+    if below.size and below[-1] == 0:
+        yield lambda_zero.solve(problem, state, limits, rounds)
 
 
 def within_dfmax(part, dfmax, begun):

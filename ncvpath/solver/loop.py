@@ -7,7 +7,7 @@ by FireWorks' rule and the next round begins from its rejected solution. Blocks 
 lambda make it the algorithm of the paper.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from time import perf_counter
 from typing import NamedTuple
@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import kernels
-from ..matrices.least_squares import least_squares, shortest_step
 from .certificates import Certificates, Checked, Correlations
 from .finished import Finished, Status, add_work, no_work
 from .inner import INNER, Solved, by_steps
@@ -30,8 +29,6 @@ from .working_set import choose_block, nearest, step_towards, usable_cuts
 MARGIN = 0.5
 # How much further a working set is solved that was thought to be solved.
 FURTHER = 0.2
-# Numbers in X up to which least squares is computed from a copy of it.
-DIRECT = 20_000_000
 # Objectives that differ by a smaller share may do so by the way they were computed.
 SAME_OBJECTIVE = 1e-9
 # Rounds without progress on an unchanged working set before it is given up.
@@ -120,20 +117,6 @@ class Outcome(NamedTuple):
         """How many lambdas are finished: those before the first that fails."""
         good = self.solved.met & (self.worst <= tol) & (self.solutions.rounding <= tol)
         return good.size if good.all() else int(np.argmin(good))
-
-
-def walk(problem, state, lambdas, limits):
-    """Yield the finished lambdas, which fall, a block at a time."""
-    at_null, below = begin_walk(problem, state, lambdas, limits)
-    yield from at_null
-    yield from rounds(problem, state, below[below > 0], limits)
-    if below.size and below[-1] == 0:
-        bare = problem.without_penalty
-        finished = by_least_squares(bare, state, limits)
-        if finished is None:
-            [finished] = rounds(bare, state, below[-1:], limits)
-            finished = unpenalised(bare, state, limits, finished)
-        yield finished
 
 
 def begin_walk(problem, state, lambdas, limits):
@@ -265,7 +248,8 @@ def finish(state, outcome, n, attempt, limits):
         work[name][0] = count[0]
     trace = [[] for _ in range(n)]
     if limits.record:
-        trace = [[record_round(outcome, k, state.member, 1.0)] for k in range(n)]
+        member = outcome.solutions.member
+        trace = [[record_round(outcome, k, member, 1.0)] for k in range(n)]
         trace[0] = attempt.trace + trace[0]
     solutions = outcome.solutions.part(0, n)
     state.move(solutions, n - 1, outcome.checked.row(solutions, n - 1))
@@ -451,68 +435,3 @@ def stay_at_null(problem, state, lambdas, limits):
         [Status.CONVERGED if k else Status.ROUNDING for k in worst <= limits.tol],
         outcome.work, trace,
     )
-
-
-def by_least_squares(problem, state, limits):
-    """Lambda 0 without rounds where columns are dependent, or nearly: they would creep
-    along directions that hardly matter.
-
-    Of many solutions it is one that is near the lambda before: on its support, if
-    that can be. None where there is one solution, or this is not one.
-    """
-    design, live = problem.design, np.flatnonzero(problem.may_enter)
-    direct = live.size <= design.n_counted and design.n * live.size <= DIRECT
-    if not problem.likelihood.is_quadratic or not direct:
-        return None
-    residual, support = state.correlation.vector, np.flatnonzero(state.beta)
-    if least_squares(design, residual, live)[1]:
-        return None
-    started, attempt = perf_counter(), begin(problem, state, 0.0, limits)
-    for features in filter(np.size, (support, live)):
-        step = shortest_step(design, residual, features, limits.tol)
-        beta = (state.beta[features] + step)[None]
-        solutions = Solutions(problem, np.zeros(1), features, beta)
-        values = design.correlate(solutions.residual)
-        inside, outside = violations(solutions, values, solutions.member)
-        worst = max(inside[0], outside[0], solutions.rounding[0])
-        if worst <= limits.tol and solutions.objective[0] <= attempt.ceiling:
-            break
-    else:
-        return None
-    work = no_work(1)
-    work["working_set"][:], work["rounds"][:] = features.size, 1
-    work["checked"][:], work["seconds"][:] = design.p, perf_counter() - started
-    solved = Solved(solutions, *np.zeros((2, 1)), np.ones(1, dtype=bool))
-    outcome = Outcome(solved, Checked(values, None, *np.zeros((2, 1))), inside, outside,
-                      work)
-    if limits.record:
-        attempt.trace.append(record_round(outcome, 0, solutions.member, 1.0))
-    state.move(solutions, 0, Correlations(design, solutions.residual[0], values[0]))
-    return Finished(
-        solutions.settled(), np.array([worst]), [Status.ONE_OF_MANY], work,
-        [attempt.trace],
-    )
-
-
-def unpenalised(problem, state, limits, finished):
-    """At lambda 0: least squares without detours, where it has one solution.
-
-    Where columns are nearly dependent a small violation says little about the
-    coefficients. And where they are dependent, the solution found is one of many.
-    """
-    design, live = problem.design, np.flatnonzero(problem.may_enter)
-    unique = live.size <= design.n_counted
-    if unique and design.n * live.size <= DIRECT:
-        beta, unique = least_squares(design, problem.likelihood.y, live)
-        if unique and problem.likelihood.is_quadratic:
-            attempt = begin(problem, state, 0.0, limits)
-            attempt.work, attempt.trace = finished.work, finished.trace[0]
-            solutions = Solutions(problem, np.zeros(1), live, beta[None])
-            if not max(solutions.objective[0], solutions.hidden[0]) <= attempt.ceiling:
-                solutions = attempt.origin
-            finished = conclude(
-                state, solutions, finished.status[0], None, attempt, limits
-            )
-    if finished.status[0] in (Status.CONVERGED, Status.ITSELF) and not unique:
-        finished = replace(finished, status=[Status.ONE_OF_MANY])
-    return finished

@@ -22,17 +22,6 @@ MAJORIZING = {"mm-cd": "bcd", "mm-prox": "gist"}
 PRECISION = 1e-5
 
 
-def walk(problem, state, lambdas, limits):
-    """As loop.walk, by majorization-minimization, one lambda at a time."""
-    at_null, below = loop.begin_walk(problem, state, lambdas, limits)
-    yield from at_null
-    yield from rounds(problem, state, below[below > 0], limits)
-    if below.size and below[-1] == 0:
-        bare = problem.without_penalty
-        [finished] = rounds(bare, state, below[-1:], limits)
-        yield loop.unpenalised(bare, state, limits, finished)
-
-
 def rounds(problem, state, lambdas, limits):
     """As loop.rounds."""
     inner = replace(limits, solver=MAJORIZING[limits.solver])

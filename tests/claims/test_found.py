@@ -20,7 +20,7 @@ from ncvpath.runtime.threads import ThreadPool
 from ncvpath.solver import inner, loop
 from ncvpath.solver.certificates import Checked
 from ncvpath.solver.finished import no_work
-from ncvpath.solver.problem import pose
+from ncvpath.solver.null_model import pose
 from ncvpath.solver.solutions import Solutions
 
 PLAIN = dict(

@@ -19,7 +19,8 @@ from ncvpath.solver import certificates as certifying
 from ncvpath.solver import working_set
 from ncvpath.solver.certificates import Certificates, Correlations
 from ncvpath.solver.gram import GramCache
-from ncvpath.solver.problem import Problem, null_state
+from ncvpath.solver.null_model import null_state
+from ncvpath.solver.problem import Problem
 from ncvpath.solver.rounding import measure_rounding
 from ncvpath.solver.solutions import BY_FAR, Solutions
 

@@ -5,7 +5,7 @@ import pytest
 from conftest import draw
 
 from ncvpath import ncvpath
-from ncvpath.solver import gist, loop
+from ncvpath.solver import gist, lambda_zero
 
 
 def hilbert(n, p):
@@ -68,7 +68,7 @@ def test_records_do_not_change_it():
 
 
 def test_what_cannot_be_had_at_once_goes_by_rounds(monkeypatch):
-    monkeypatch.setattr(loop, "DIRECT", 10)
+    monkeypatch.setattr(lambda_zero, "DIRECT", 10)
     X, y = hilbert(60, 8), np.random.default_rng(1).standard_normal(60)
     path = ncvpath(X, y, lambdas=0.0)
     assert path.n_epochs[-1] > 0

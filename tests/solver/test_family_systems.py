@@ -17,7 +17,7 @@ from ncvpath.runtime.threads import working
 from ncvpath.solver.inner import INNER
 from ncvpath.solver.mm import MAJORIZING
 from ncvpath.solver.newton import Newton
-from ncvpath.solver.problem import pose
+from ncvpath.solver.null_model import pose
 from ncvpath.solver.restricted import Restricted
 from ncvpath.solver.sweeps import WeightedSweeps
 from ncvpath.solver.working_set import RULES

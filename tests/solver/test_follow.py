@@ -67,14 +67,13 @@ def walked(monkeypatch):
     def run(blocks, n_hidden=0, dfmax=None, solver="cd"):
         asked, ticks, seen = [], [], {}
 
-        def walk(problem, state, lambdas, limits):
-            seen.update(lambdas=lambdas, limits=limits)
+        def walk(problem, state, lambdas, limits, rounds):
+            seen.update(lambdas=lambdas, limits=limits, rounds=rounds)
             for k, block in enumerate(blocks):
                 asked.append(k)
                 yield block
 
-        module = mm if solver in mm.MAJORIZING else loop
-        monkeypatch.setattr(module, "walk", walk)
+        monkeypatch.setattr("ncvpath.solver.follow.walk", walk)
         settings = Example()
         settings.dfmax, settings.solver = dfmax, solver
         lambdas = np.concatenate([block.solutions.lambdas for block in blocks])
@@ -91,6 +90,7 @@ def walked(monkeypatch):
 def test_blocks_are_joined(walked, solver):
     path, asked, ticks, seen = walked(BLOCKS, solver=solver)
     assert path.lambdas.tolist() == [9, 8, 7, 6, 5, 4] == seen["lambdas"].tolist()
+    assert seen["rounds"] is (mm.rounds if solver == "mm-cd" else loop.rounds)
     assert path.ends.tolist() == [0, 0, 1, 3, 5, 7, 9]
     assert path.features.tolist() == [1, 1, 5, 1, 5, 2, 5, 1, 2]
     assert path.values.tolist() == [2, 2, 3, 2, -3, 1, -3, 7, 1]
@@ -174,7 +174,7 @@ def test_what_a_tick_raises_ends_the_walk(monkeypatch):
         if len(asked) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(loop, "walk", walk)
+    monkeypatch.setattr("ncvpath.solver.follow.walk", walk)
     with pytest.raises(KeyboardInterrupt):
         follow(Example, None, np.arange(9.0, 3, -1), np.empty(0), Example(), stop)
     assert len(asked) == 2

@@ -14,11 +14,11 @@ from ncvpath.matrices import open_matrix
 from ncvpath.matrices.design import make_design
 from ncvpath.penalties import ROWS
 from ncvpath.runtime.threads import ThreadPool
-from ncvpath.solver import loop, working_set
+from ncvpath.solver import follow, loop, working_set
 from ncvpath.solver.certificates import Checked
 from ncvpath.solver.finished import Status
 from ncvpath.solver.inner import INNER, Solved
-from ncvpath.solver.problem import pose
+from ncvpath.solver.null_model import pose
 from ncvpath.solver.solutions import Solutions
 from ncvpath.solver.working_set import default_n_added
 
@@ -245,7 +245,7 @@ def test_the_state_is_that_of_the_last_finished_lambda(certify_from):
         limits = replace(limits, certify_from=certify_from)
         grid = problem.lambda_max * 0.93 ** np.arange(1, 40)
         walked, before = [], np.inf
-        for part in loop.walk(problem, state, grid, limits):
+        for part in follow.walk(problem, state, grid, limits, loop.rounds):
             solutions = part.solutions
             walked += solutions.lambdas.tolist()
             lengths.add(len(part))
