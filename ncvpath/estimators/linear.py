@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..inputs.checks import refuse_masks
 from ..inputs.data import compare_indexes
-from ..inputs.labels import listed
+from ..inputs.labels import label_array, listed
 from ..inputs.response import check_family
 from ..runtime.messages import brief
 from .base import NcvEstimator, with_parameters
@@ -201,6 +201,7 @@ class NcvClassifier(ClassifierMixin, NcvEstimator):
         compare_indexes(X=X, y=y)
         X, y = self._read(X, reset=True), column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
+        label_array("y", y)  # a label that is missing is refused by name
         check_classification_targets(y)
         classes = np.unique(y)
         if classes.size > 2:

@@ -104,6 +104,11 @@ class PartialLikelihood(Likelihood):
         """The first term of the Hessian's diagonal: the events expected of each row."""
         return self._in_place(self._expected(eta))
 
+    def terms(self):
+        """Of events seen and expected."""
+        size = self._in_place(self._died) + self.curvature(np.zeros((1, self.n)))[0]
+        return float(np.sqrt(size**2 @ self.weights))
+
     def _expected(self, eta):
         """e^eta times the cumulative hazard, where at risk."""
         risk = np.exp(self._predictor(eta))

@@ -74,6 +74,15 @@ class Likelihood:
         eta = np.full((1, self.y.size), self.null_intercept())
         return float(np.sqrt(self.residual(eta)[0] ** 2 @ self.weights))
 
+    def terms(self):
+        """The scale of what scores are differences of: rounding is a share of that."""
+        if self.family.form == "number":
+            return self.spread()
+        eta = np.full((1, self.y.size), self.null_intercept())
+        expected = self.family.mean(self._predictor(eta))[0]
+        size = np.abs(self.residual(eta)[0]) + expected
+        return float(np.sqrt(size**2 @ self.weights))
+
     def null_curvature(self):
         """The mean curvature of the null model."""
         eta = np.full((1, self.y.size), self.null_intercept())

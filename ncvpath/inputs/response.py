@@ -22,6 +22,8 @@ from .labels import (
 from .survival import is_survival, looks_like_survival, survival_times
 
 TIES = ("breslow", "efron")
+# Of a linear predictor this large, six digits are left behind the point.
+LARGEST_OFFSET = 1e10
 
 
 def check_family(family):
@@ -78,7 +80,7 @@ def check_response(family, y, offset, strata, ties, n, weights=None):
     one_of("ties", ties, TIES)
     response = READERS[family.form](family, y, n, counted)
     if offset is not None:
-        response = replace(response, offset=_offset(offset, n))
+        response = replace(response, offset=_offset(offset, n, family.is_quadratic))
     if family.form == "survival":
         return _with_strata(response, strata, ties, counted)
     given = {"strata": strata is not None, "ties": ties != "breslow"}
@@ -91,10 +93,16 @@ def check_response(family, y, offset, strata, ties, n, weights=None):
     return response
 
 
-def _offset(offset, n):
+def _offset(offset, n, quadratic):
     offset = vector("offset", offset)
     one_per_row("offset", "value per row of X", offset.size, n)
     finite("offset", offset)
+    largest = np.abs(offset).max()
+    if not quadratic and largest > LARGEST_OFFSET:
+        raise ValueError(
+            f"offset must be at most {LARGEST_OFFSET:g} in size, or X has no say "
+            f"in the digits of the linear predictor; got one of {largest:g}"
+        )
     return offset
 
 

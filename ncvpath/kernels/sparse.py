@@ -18,12 +18,30 @@ from .shared import farthest_from, note_sweep, update
 # Rows of sparse columns that are turned from columns into rows together: few enough
 # for the rows to stay in cache, many enough to make going through the columns worth it.
 ROWS_AT_ONCE = 4096
+# The share of all weight below which that of rows that are not stored is added up: as a
+# difference it would have too few digits.
+SMALL_SHARE = 1e-3
 
 
 @helper
 def entry_shift(count, n, center):
     """What is taken from the entries of a column of `count` of them."""
     return center if count == n else 0.0
+
+
+@helper
+def weight_of_zeros(indices, start, stop, weights, total, stored):
+    """What the rows weigh that a column does not store; all rows weigh `total`, those
+    that are stored `stored`."""
+    if total - stored > SMALL_SHARE * total:
+        return total - stored
+    left, i = 0.0, start
+    for row in range(weights.size):
+        if i < stop and indices[i] == row:
+            i += 1
+        else:
+            left += weights[row]
+    return left
 
 
 @kernel
@@ -64,8 +82,9 @@ def sparse_moments(columns, features, first, last, weights, sum_weights, out):
             total += w * far
             square += w * far * far
         if stop - start < weights.size:  # the rest are zeros
-            total -= (sum_weights - stored) * c
-            square += (sum_weights - stored) * c * c
+            absent = weight_of_zeros(indices, start, stop, weights, sum_weights, stored)
+            total -= absent * c
+            square += absent * c * c
         out[0, k], out[1, k] = total / scale[j], square / scale[j] / scale[j]
 
 
@@ -89,7 +108,9 @@ def measure_sparse(
         for i in range(start, stop):
             stored += weights[indices[i]]
             here += weights[indices[i]] > 0.0
-        absent = max(everything - stored, 0.0) if here < counted else 0.0
+        absent = 0.0
+        if here < counted:
+            absent = weight_of_zeros(indices, start, stop, weights, everything, stored)
         if intercept:
             for i in range(start, stop):
                 mean += weights[indices[i]] * data[i]

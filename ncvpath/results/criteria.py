@@ -64,4 +64,6 @@ def ebic(path, g):
     from scipy.special import gammaln
 
     p, df = path.p, path.df
-    return bic(path) + 2 * g * (gammaln(p + 1) - gammaln(df + 1) - gammaln(p - df + 1))
+    ways = gammaln(p + 1) - gammaln(df + 1) - gammaln(p - df + 1)
+    with np.errstate(over="ignore"):  # infinity is an answer
+        return bic(path) + 2 * g * ways

@@ -91,7 +91,9 @@ def by_steps(way, problem, state, features, lambdas, target, max_epochs, each):
     steps_of = way.rescaled(on) if problem.rescales else way.curved(on)
     for lam in lambdas[: way.max_block]:
         units, most = problem.units(np.array([lam])), each if found else max_epochs
-        epochs, steps, met, failure = steps_of.solve(units, target, most)
+        # Steps that lead out of the range of numbers are not taken.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            epochs, steps, met, failure = steps_of.solve(units, target, most)
         met &= failure is not Status.SATURATED
         found.append((on.point, on.unit, epochs, steps, met))
         if not met:

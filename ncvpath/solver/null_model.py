@@ -40,7 +40,7 @@ def pose(data, settings, design, products=None):
     check_saturated(likelihood, nothing)
     problem = Problem(
         likelihood, design, penalty, settings.alpha, penalty_factor, np.inf, np.nan,
-        measure_rounding(design, spread, np.isfinite(penalty_factor)),
+        measure_rounding(design, likelihood.terms(), np.isfinite(penalty_factor)),
         settings.rescale, likelihood.loss(nothing)[0], settings.ends_at_saturation,
     )
     with np.errstate(over="ignore", invalid="ignore"):
@@ -191,7 +191,7 @@ def extremes(design, state, spread, penalty_factor, alpha):
     penalised = (penalty_factor > 0) & (penalty_factor < np.inf)
     if not penalised.any():
         raise ValueError(
-            "lambda_max must be positive; got 0, as no feature that varies has a "
+            "lambda_max must be positive; got 0, as no column of X that varies has a "
             "penalty_factor other than 0 and inf"
         )
     reach, size = np.abs(correlation.values[penalised]), np.abs(state.beta)

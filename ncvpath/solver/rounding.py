@@ -21,7 +21,7 @@ AT_WORST = 5e3
 class Rounding:
     """The constants of one design; made once for a fit."""
 
-    spread: float  # root mean square of the response
+    spread: float  # root mean square of the response, or of what scores are made of
     max_length: float  # of |x_j|
     unit: float  # of a violation, per term subtracted
     per_size: np.ndarray  # p, of a violation, per unit of |beta_j|

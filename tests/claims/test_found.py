@@ -469,3 +469,50 @@ def test_one_centre_for_many_residuals_of_a_sparse_x():
     residuals = np.random.default_rng(0).standard_normal((4, 30))
     expected = [design.correlate(residual[None])[0] for residual in residuals]
     np.testing.assert_array_equal(design.correlate(residuals), expected)
+
+
+@pytest.mark.parametrize("family", ["gaussian", "poisson"])
+@pytest.mark.parametrize("least", [1e-12, 1e-14])
+def test_zeros_that_hardly_weigh_make_the_same_sparse_path(family, least):
+    """The weight of rows that are not stored was a difference without digits."""
+    x = np.r_[np.ones(6), np.zeros(6)][:, None]
+    y = np.r_[np.arange(6.0), 1e9 + 1e8 * np.arange(6)]
+    settings = dict(
+        family=family, weights=np.r_[np.ones(6), np.full(6, least)], penalty="lasso",
+        nlambda=5, lambda_min_ratio=0.2,
+    )
+    dense, stored = (ncvpath(X, y, **settings) for X in (x, sparse.csc_array(x)))
+    np.testing.assert_allclose(stored.lambdas, dense.lambdas, rtol=1e-9)
+    np.testing.assert_allclose(
+        stored.beta.toarray(), dense.beta.toarray(), rtol=1e-6
+    )
+
+
+def test_times_whose_heavy_rows_cancel_claim_no_digits_that_rounding_took():
+    x = np.array([0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0.0])
+    y = np.array([
+        [0, 1, 0], [0.9, 1, 1], [1.8, 2, 1], [0, 1, 1], [0, 1, 1], [0.9, 1, 1],
+        [0.3, 1, 1], [0, 3, 0], [0.3, 1, 1], [0, 4, 0], [0, 1, 1], [0.9, 1, 1],
+        [0.9, 1, 1], [0, 1, 0], [0, 1, 0],
+    ])
+    weights = np.array([
+        9.01347790e01, 6.32537458e-11, 4.92534778e-03, 1.35460378e11, 7.19254131e-10,
+        8.43625156e06, 8.81574402e11, 1.85664780e-12, 3.52822348e08, 2.09021811e-06,
+        3.46704974e00, 1.47225238e-07, 2.01009598e-02, 8.43474190e-01, 3.52808770e-07,
+    ])
+    with pytest.warns(ConvergenceWarning, match="rounding"):
+        path = ncvpath(
+            x[:, None], y, family="cox", penalty="lasso", weights=weights, tol=1e-10,
+            nlambda=50, standardize=False,
+        )
+    assert path.violation.max() > 4e-10  # as known from 60 digits
+
+
+def test_columns_of_any_size_and_counts_without_a_word():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 8)) * 10.0 ** np.linspace(-120, 120, 8)
+    path = ncvpath(
+        X, rng.poisson(2, 60), family="poisson", standardize=False, alpha=0.5,
+        nlambda=20,
+    )
+    assert path.converged.all()

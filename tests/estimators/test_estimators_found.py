@@ -104,3 +104,10 @@ def test_draws_follow_numpys_seed():
         np.random.seed(0)
         chosen.add(NcvRegressor(nlambda=20, cv=3).fit(X, Y).lambda_)
     assert len(chosen) == 1
+
+
+def test_labels_that_are_missing_are_refused_by_name():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    y = np.array([None, "a"] * 10, dtype=object)
+    with pytest.raises(ValueError, match="^y must not have missing"):
+        NcvClassifier(select="bic").fit(X, y)

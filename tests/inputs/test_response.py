@@ -446,3 +446,13 @@ def test_a_loss_of_ones_own_is_not_solved_as_least_squares(parent):
 
     with pytest.raises(ValueError, match="is_quadratic False, where its loss is its"):
         check_family(Huber())
+
+
+@pytest.mark.parametrize("family", ["binomial", "poisson", "cox"])
+@pytest.mark.parametrize("size", [1e16, -1e308])
+def test_an_offset_that_leaves_no_digits_is_refused(family, size):
+    y = [[1, 1], [2, 1], [3, 0]] if family == "cox" else [0, 1, 1]
+    with pytest.raises(ValueError, match=r"offset must be at most 1e\+10 in size"):
+        check_response(
+            check_family(family), y, np.full(3, size), None, "breslow", 3
+        )
