@@ -13,6 +13,7 @@ from ..runtime.loading import package
 from .data_files import example, hint, is_numeric, read_table
 from .options import reading_options
 from .parsing import ANSWERED, Parser, program
+from .words import in_options
 
 # Columns of the predictions unless a type is asked for: their names and types.
 USUAL = {
@@ -136,7 +137,8 @@ def predictions(options, path, cv, table):
             break
         own = {role: values.iloc[rows] for role, values in more.items()}
         own["strata"] = own.get("strata") if type in WITH_STRATA else None
-        told = path.predict(X.iloc[rows], lam=lam, type=type, **own)
+        with in_options():
+            told = path.predict(X.iloc[rows], lam=lam, type=type, **own)
         told = told.T if type == "survival" else pd.DataFrame({title: told})
         told.index = found.index[rows]
         found = found.join(told.rename(columns=str))

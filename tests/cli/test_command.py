@@ -379,6 +379,15 @@ def test_a_fit_that_does_not_converge_is_code_1_and_written(folder, capsys):
     assert "did not reach tol=1e-14" in report()
 
 
+def test_advice_is_about_why_folds_did_not_converge(capsys):
+    """Not about every word that is in the text of a warning: tol said converged."""
+    fit("--cv", "3", "--max-epochs", "1", "--tol", "1e-14", code=1)
+    error = capsys.readouterr().err
+    assert error.endswith(
+        ": --max-epochs reached before tol; raise --max-epochs or --tol.\n"
+    )
+
+
 def test_what_the_fit_warns_of_is_said_in_one_line(capsys):
     fit("--cv", "3", "--dfmax", "3")
     error = capsys.readouterr().err
@@ -520,14 +529,20 @@ BAD = {
     "not UTF-8": (SMALL.replace("a", "\xe4").encode("latin-1"), [], "--charset latin"),
     "charset": (SMALL, ["--charset", "klingon"], "klingon: no such encoding"),
     "penalty": (SMALL, ["--penalty", "MPC"], "one of lasso, MCP, SCAD, logsum, capped"),
-    "gamma for lasso": (SMALL, ["--penalty", "lasso", "--gamma", "3"], "gamma must"),
-    "small gamma": (SMALL, ["--gamma", "0.5"], "gamma must be greater than 1"),
-    "alpha": (SMALL, ["--alpha", "2"], "alpha must be at most 1"),
+    "gamma for lasso": (SMALL, ["--penalty", "lasso", "--gamma", "3"], "--gamma must"),
+    "small gamma": (SMALL, ["--gamma", "0.5"], "--gamma must be greater than 1"),
+    "alpha": (SMALL, ["--alpha", "2"], "--alpha must be at most 1; got --alpha 2"),
     "one fold": (SMALL, ["--cv", "1"], "--cv: must be a whole number of 2 at least"),
     "half a fold": (SMALL, ["--cv", "2.5"], "--cv: must be a whole number of 2"),
-    "many folds": (SMALL, ["--cv", "9"], "nfolds must be at most the number of rows"),
+    "many folds": (SMALL, ["--cv", "9"], "--cv must be at most the number of rows"),
     "seed": (SMALL, ["--seed", "1"], "--seed is for cross-validation; add --cv K"),
     "groups": (SMALL, ["--groups", "b"], "--groups is for cross-validation"),
+    "ratio": (SMALL, ["--lambda-min-ratio", "2"], "--lambda-min-ratio must be less"),
+    "search": (SMALL, ["--search", "both", "--penalty", "lasso"],
+               "--search must be forward with --penalty lasso"),
+    "rescaled": (SMALL, ["--search", "both", "--family", "poisson"], "--no-rescale"),
+    "measure": (SMALL, ["--cv", "2", "--measure", "auc"],
+                "mse, mae with --family gaussian; got --measure auc"),
     "unpenalized": (SMALL, ["--unpenalized", "q"], "there is no feature 'q'"),
     "plot": (SMALL, ["--plot", "gif"], "invalid choice: 'gif'"),
     "long separator": (SMALL, ["--sep", ",,"], "--sep: must be one character"),
@@ -746,11 +761,3 @@ def test_numbers_whose_squares_overflow_make_no_noise(folder, capsys):
     fit()
     printed = capsys.readouterr()
     assert "huge" in printed.out and printed.err == ""
-
-
-def test_messages_speak_of_options():
-    from ncvpath.cli.command import in_options
-
-    assert in_options("for two classes say family='binomial'") == (
-        "for two classes say --family binomial"
-    )

@@ -145,7 +145,8 @@ BAD = {
         "FILE must have the columns of the fit; 8 of 10 are not there, 'sex'",
     ),
     "a lambda outside": (
-        ["predict", MODEL, "data.csv", "--lambda", "1e9"], "lam must be within the path"
+        ["predict", MODEL, "data.csv", "--lambda", "1e9"],
+        "--lambda must be within the path",
     ),
     "a rule without cv": (
         ["predict", MODEL, "data.csv", "--rule", "min"],

@@ -615,8 +615,9 @@ def test_convergence_inside_folds_is_reported_once(data, labels):
 def test_the_warning_names_path_and_folds_where_each_failed(path, folds, words):
     fit = SimpleNamespace(converged=np.array(path), tol=1e-6)
     curve = SimpleNamespace(path=fit, converged=np.array(folds), reasons={"why"})
-    with pytest.warns(ConvergenceWarning, match=words):
+    with pytest.warns(ConvergenceWarning, match=words) as caught:
         warn_if_unconverged(curve)
+    assert caught[0].message.reasons == ("why",)
 
 
 def test_a_fold_stopped_by_dfmax_shortens_the_curve(data, labels):
