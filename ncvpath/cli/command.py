@@ -11,6 +11,7 @@ import numpy as np
 from ..cv import cv_ncvpath
 from ..families import FAMILIES
 from ..path import ConvergenceWarning, ncvpath
+from ..results import cv_storage, storage
 from .as_python import as_python
 from .data_files import Roles, hint, make_study, read_table
 from .delivery import REPORT, delivery, refuse_source
@@ -121,8 +122,11 @@ def write(run, folder, form):
     coefficients(path).to_csv(folder / "coefficients.csv")
     path.summary().to_csv(folder / "path.csv", index=False)
     run.selected().to_csv(folder / "selected.csv")
-    (path if cv is None else cv).save(folder / MODEL)
-    if cv is not None:
+    levels = run.study.encoded
+    if cv is None:
+        storage.save(path, folder / MODEL, levels=levels)
+    else:
+        cv_storage.save(cv, folder / MODEL, levels=levels)
         cv.to_frame().to_csv(folder / "cv.csv")
     pictures = {}
     for name, draw in drawings(run).items():

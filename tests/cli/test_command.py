@@ -139,6 +139,10 @@ def test_the_python_in_the_report_gives_the_same_coefficients(arguments):
     names = set(space["path"].feature_names)
     assert {"region=north", "region=south", "region=west", "sex=m"} <= names
     assert "sex=f" not in names and "site=here" not in names
+    html = report()
+    assert "sex (2 levels), region (3 levels)<" in html
+    assert "encoded: sex, region</p>" in html
+    assert "Constant, so without effect: site." in html
     if "--unpenalized" in arguments:
         free = space["path"].beta[:, [0]].toarray()[:, 0] != 0
         assert free.sum() >= 3
@@ -254,6 +258,17 @@ def test_missing_rows_are_left_out_on_request():
                    holes.dropna(subset="sex")["progression"], nlambda=20)
     np.testing.assert_allclose(stored(), path.coef(), rtol=1e-12)
     assert "2 with missing values left out" in report()
+
+
+def test_the_python_in_the_report_knows_truth_values_with_gaps():
+    smoker = np.resize([True, False, False], len(DATA)).astype(object)
+    smoker[3] = None
+    DATA.assign(smoker=smoker).to_csv("gaps.csv", index=False)
+    fit("--omit-missing", file="gaps.csv")
+    space = {}
+    exec(code_in(report()), space)
+    np.testing.assert_allclose(stored(), space["path"].coef(), rtol=1e-12)
+    assert "smoker" in space["path"].feature_names
 
 
 def test_a_huge_table_leaves_out_features_that_never_enter(monkeypatch):
