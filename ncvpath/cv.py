@@ -281,7 +281,7 @@ def report(data, splits, curves, best, judge, null_error):
         kept=kept,
         null_error=null_error,
         measure=judge.measure.name,
-        grid=grid,
+        combinations=grid,
         **{name: getattr(best, name) for name in of_the_best},
     )
 

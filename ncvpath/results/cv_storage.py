@@ -73,7 +73,7 @@ def own_fields(archive, facts, path):
     rows = read("grid_cve", "f", (None,)).shape
     grid = {name: read(f"grid_{name}", kind, rows) for name, kind in GRID.items()}
     fields["lambdas"] = path["lambdas"][:size]
-    return fields | found | {"grid": pd.DataFrame(grid)}
+    return fields | found | {"combinations": pd.DataFrame(grid)}
 
 
 def check_curves(fields, path):
@@ -89,5 +89,5 @@ def check_curves(fields, path):
     odd = isinstance(error, float) and isnan(error)
     demand(odd or is_number(error), "null_error is not a number")
     demand(np.isfinite(fields["cve"]).all(), "cve is not finite")
-    demand(len(fields["grid"]) >= size, "the grid lacks the curve")
+    demand(len(fields["combinations"]) >= size, "the grid lacks the curve")
     return fields
