@@ -281,7 +281,7 @@ def report(data, splits, curves, best, judge, null_error):
         kept=kept,
         null_error=null_error,
         measure=judge.measure.name,
-        grid=grid,
+        combinations=grid,
         **{name: getattr(best, name) for name in of_the_best},
     )
 
@@ -303,8 +303,9 @@ def warn_if_unconverged(curve):
     missed = unconverged(curve.path.converged, "lambdas of the full fit")
     missed += unconverged(curve.converged, f"fits in folds {shown}")
     if missed:
+        reasons = sorted(curve.reasons)
         warn_user(
             f"{' and '.join(missed)} did not reach tol={curve.path.tol:g} (see "
-            f"`fit.converged` and `converged`): {'; '.join(sorted(curve.reasons))}",
-            ConvergenceWarning,
+            f"`fit.converged` and `converged`): {'; '.join(reasons)}",
+            ConvergenceWarning, reasons=reasons,
         )

@@ -42,7 +42,11 @@ SMALLER_RESULTS = (
 
 
 class ConvergenceWarning(UserWarning):
-    """Some lambdas did not reach the tolerance that was asked for."""
+    """Some lambdas did not reach the tolerance that was asked for; see `reasons`."""
+
+    def __init__(self, message, reasons=()):
+        super().__init__(message)
+        self.reasons = tuple(reasons)
 
 
 @knows_its_arguments
@@ -383,9 +387,9 @@ def warn_if_unconverged(path):
         return
     shown = ", ".join(f"{k} ({path.lambdas[k]:.4g})" for k in missed[:5])
     more = f" and {missed.size - 5} more" if missed.size > 5 else ""
-    reasons = "; ".join(sorted({path.status[k] for k in missed}))
+    reasons = sorted({path.status[k] for k in missed})
     warn_user(
         f"{missed.size} of {path.lambdas.size} lambdas did not reach tol={path.tol:g}: "
-        f"index (lambda) {shown}{more}. {reasons}.",
-        ConvergenceWarning,
+        f"index (lambda) {shown}{more}. {'; '.join(reasons)}.",
+        ConvergenceWarning, reasons=reasons,
     )

@@ -12,7 +12,7 @@ def as_python(file, options, roles, study, arguments):
     if roles.drop:
         lines.append(f"data = data.drop(columns={list(roles.drop)!r})")
     if study.omitted:
-        lines.append("data = data.dropna()")
+        lines.append("data = data.dropna().infer_objects()")
     columns = [*roles.outcomes]
     if columns:
         lines.append(f"y = data[{columns!r}].to_numpy()")
@@ -23,7 +23,7 @@ def as_python(file, options, roles, study, arguments):
     for role in study.of_rows:
         lines.append(f"{role} = data.pop({getattr(roles, role)!r})")
         given[role] = Name(role)
-    lines += encoding(study.encoded)
+    lines += encoding(study.levels)
     result = "cv" if cross_validated else "path"
     lines += called(f"{result} = {name}", {"": Name("data, y"), **given})
     if cross_validated:

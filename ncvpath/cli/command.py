@@ -1,6 +1,5 @@
 """`python -m ncvpath fit`: from a data file to tables, pictures and a report."""
 
-import re
 import shlex
 import sys
 import warnings
@@ -12,7 +11,7 @@ import numpy as np
 from ..cv import cv_ncvpath
 from ..families import FAMILIES
 from ..path import ConvergenceWarning, ncvpath
-from ..solver.finished import Status
+from ..results import cv_storage, storage
 from .as_python import as_python
 from .data_files import Roles, hint, make_study, read_table
 from .delivery import REPORT, delivery, refuse_source
@@ -20,6 +19,7 @@ from .options import check_options, fit_parser
 from .parsing import ANSWERED, program
 from .report import HELD, HELD_OUT, as_html, picture, plot_held_out
 from .run import Run
+from .words import in_options, translated
 
 FEW_CELLS = 10_000_000  # of coefficients.csv; above, it leaves out features at zero
 MODEL = "model.npz"
@@ -63,7 +63,7 @@ def fitted(options, command):
     code = as_python(options.file, reading, roles, study, arguments)
     shown = sys.stderr.isatty()
     data = dict(X=study.X, y=study.y, progress=shown, **study.of_rows)
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, in_options():
         warnings.simplefilter("always")
         if options.cv is None:
             path, cv = ncvpath(**data, **arguments), None
@@ -71,11 +71,8 @@ def fitted(options, command):
             cv = cv_ncvpath(**data, keep=True, **arguments)
             path = cv.fit
     missed = [w for w in caught if issubclass(w.category, ConvergenceWarning)]
-    remarks = [in_options(str(w.message)) for w in caught if w not in missed]
-    reasons = tuple(
-        status.value for status in Status
-        if any(status.value in str(w.message) for w in missed)
-    )
+    remarks = [translated(str(w.message)) for w in caught if w not in missed]
+    reasons = tuple(reason for w in missed for reason in w.message.reasons)
     return Run(
         options.file, roles, study, path, cv, remarks, code, shlex.join(command),
         reasons,
@@ -125,8 +122,11 @@ def write(run, folder, form):
     coefficients(path).to_csv(folder / "coefficients.csv")
     path.summary().to_csv(folder / "path.csv", index=False)
     run.selected().to_csv(folder / "selected.csv")
-    (path if cv is None else cv).save(folder / MODEL)
-    if cv is not None:
+    levels = run.study.encoded
+    if cv is None:
+        storage.save(path, folder / MODEL, levels=levels)
+    else:
+        cv_storage.save(cv, folder / MODEL, levels=levels)
         cv.to_frame().to_csv(folder / "cv.csv")
     pictures = {}
     for name, draw in drawings(run).items():
@@ -158,11 +158,6 @@ def coefficients(path):
         names = tuple(path.feature_names[j] for j in used)
         path = replace(path, beta=path.beta[used], feature_names=names)
     return path.to_frame("wide")
-
-
-def in_options(message):
-    """A message of `ncvpath()`, with arguments as they are given here."""
-    return re.sub(r"\b(family)='(\w+)'", r"--\1 \2", message)
 
 
 def tell(run, folder, names):

@@ -68,7 +68,17 @@ class Study(NamedTuple):
     y: "pd.Series | pd.DataFrame"
     of_rows: dict[str, "pd.Series"]  # weights, offset, strata, groups, as far as given
     omitted: int  # rows with missing values
-    encoded: dict[str, int]  # text columns and their number of levels
+    levels: dict[str, list[str]]  # of text columns
+
+    @property
+    def encoded(self):
+        """Text columns that became features, and their levels."""
+        return {name: own for name, own in self.levels.items() if len(own) > 1}
+
+    @property
+    def constant(self):
+        """Text columns of one level, of which nothing is left."""
+        return tuple(name for name, own in self.levels.items() if len(own) == 1)
 
 
 # ---- files -------------------------------------------------------------------------
@@ -259,10 +269,10 @@ def make_study(table, roles, encode=False, omit_missing=False, classes=False):
         role: table[getattr(roles, role)] for role in OF_ROWS
         if getattr(roles, role) is not None
     }
-    X, encoded = encode_text(table.drop(columns=used), encode)
+    X, levels = encode_text(table.drop(columns=used), encode)
     if X.shape[1] == 0:
         raise ValueError("no column is left as a feature")
-    return Study(X, y, of_rows, rows - len(table), encoded)
+    return Study(X, y, of_rows, rows - len(table), levels)
 
 
 def check_roles(columns, roles):
@@ -324,8 +334,8 @@ def example(column):
 
     if not is_text(column):
         return f"type {column.dtype}"
-    wrong = pd.to_numeric(column.astype(str), errors="coerce").isna().to_numpy()
-    k = int(wrong.argmax())
+    wrong = pd.to_numeric(column.astype(str), errors="coerce").isna() & column.notna()
+    k = int(wrong.to_numpy().argmax())
     return f"{str(column.iloc[k])!r} in row {k + 1}"
 
 
@@ -348,9 +358,9 @@ def encode_text(X, encode):
     for name in other:
         if not encode or not is_text(X[name]):
             raise ValueError(advice(X, other, name))
-    levels = {name: len(X[name].astype("category").cat.categories) for name in other}
-    for name, count in levels.items():
-        if count == len(X):
+    levels = {name: levels_of(X[name]) for name in other}
+    for name, own in levels.items():
+        if len(own) == len(X):
             raise ValueError(
                 f"--encode: column {name!r} is different in every row; leave it out "
                 f"with --drop {name!r}"
@@ -361,10 +371,15 @@ def encode_text(X, encode):
     return X, levels
 
 
+def levels_of(column):
+    """What a column of text says, as names of features have it."""
+    return [str(level) for level in column.astype("category").cat.categories]
+
+
 def by_levels(levels):
     """(columns, whether to leave out their first level) of what there is to encode."""
-    many = [name for name, count in levels.items() if count > 2]
-    few = [name for name, count in levels.items() if count <= 2]
+    many = [name for name, own in levels.items() if len(own) > 2]
+    few = [name for name, own in levels.items() if len(own) <= 2]
     return [(names, names is few) for names in (many, few) if names]
 
 

@@ -22,8 +22,8 @@ caption { caption-side: bottom; text-align: left; padding-top: .35rem; }
 th, td { padding: .14rem 1.1rem .14rem 0; text-align: left; vertical-align: baseline; }
 thead th { border-bottom: 1px solid #888; font-weight: normal; color: #555; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
-tbody th { font-weight: normal; overflow-wrap: anywhere; }
-tr, figure, pre, li { break-inside: avoid; }
+tbody th { font-weight: normal; overflow-wrap: anywhere; min-width: 8em; }
+tr, .row, li { break-inside: avoid; }
 .row { display: flex; flex-wrap: wrap; gap: 0 1.2rem; }
 figure { margin: .8rem 0; flex: 1 1 20rem; max-width: 40rem; }
 ul { margin: .5rem 0; padding-left: 1.1rem; }
@@ -38,7 +38,10 @@ footer { border-top: 1px solid #ccc; margin-top: 2rem; padding-top: .5rem; }
   h2 { margin-top: .5rem; padding-top: .25rem; }
   td, th { line-height: 1.25; }
   .row { flex-wrap: nowrap; }
-  figure { max-width: 50%; }
+  figure { max-width: 50%; margin: .4rem 0; }
+  pre { line-height: 1.2; margin: .4rem 0; }
+  footer { margin-top: .5rem; line-height: 1.2; }
+  p { margin: .25rem 0; }
 }
 """
 

@@ -8,11 +8,12 @@ import numpy as np
 from ..results import CvNcvPath, NcvPath
 from ..results.cv import rule_name
 from ..results.cv_storage import holds_cv
-from ..results.storage import replaced
+from ..results.storage import read_levels, replaced
 from ..runtime.loading import package
 from .data_files import example, hint, is_numeric, read_table
 from .options import reading_options
 from .parsing import ANSWERED, Parser, program
+from .words import in_options
 
 # Columns of the predictions unless a type is asked for: their names and types.
 USUAL = {
@@ -88,11 +89,11 @@ def refuse_inputs(options):
 
 
 def load(file):
-    """A path, and its cross-validation or None."""
+    """A path, its cross-validation or None, and the levels of text columns."""
     if holds_cv(file):
         cv = CvNcvPath.load(file)
-        return cv.fit, cv
-    return NcvPath.load(file), None
+        return cv.fit, cv, read_levels(file)
+    return NcvPath.load(file), None, read_levels(file)
 
 
 def chosen_lambda(options, path, cv):
@@ -111,7 +112,7 @@ def chosen_lambda(options, path, cv):
     return cv.lambda_1se if options.rule == "1se" else cv.lambda_min
 
 
-def predictions(options, path, cv, table):
+def predictions(options, path, cv, levels, table):
     """The table to write."""
     pd = package("pandas")
 
@@ -121,7 +122,8 @@ def predictions(options, path, cv, table):
         usual = {column: type for column, type in usual.items() if type != "class"}
     types = {options.type: options.type} if options.type else usual
     lam, more = chosen_lambda(options, path, cv), of_rows(options, path, types, table)
-    X = features(table, path)
+    refuse_name(options.id, path, types)
+    X = features(table, path, levels)
     needed = pd.DataFrame({"X": X.notna().all(axis=1)} | {
         role: values.notna() for role, values in more.items()
     }).all(axis=1)
@@ -136,11 +138,24 @@ def predictions(options, path, cv, table):
             break
         own = {role: values.iloc[rows] for role, values in more.items()}
         own["strata"] = own.get("strata") if type in WITH_STRATA else None
-        told = path.predict(X.iloc[rows], lam=lam, type=type, **own)
+        with in_options():
+            told = path.predict(X.iloc[rows], lam=lam, type=type, **own)
         told = told.T if type == "survival" else pd.DataFrame({title: told})
         told.index = found.index[rows]
         found = found.join(told.rename(columns=str))
     return found
+
+
+def refuse_name(name, path, types):
+    """An error where the column to copy is called as one of ours."""
+    taken = ["row", *types]
+    if "survival" in types:
+        taken += map(str, [0.0, *path.baseline.times.tolist()])
+    if name in taken:
+        raise ValueError(
+            f"--id must be a column of another name than the predictions have, "
+            f"{', '.join(taken[:8])}; got {name!r} (rename it in FILE)"
+        )
 
 
 def of_rows(options, path, types, table):
@@ -190,34 +205,38 @@ def missing(X, more):
 # ---- columns -----------------------------------------------------------------------
 
 
-def features(table, path):
+def features(table, path, levels):
     """The columns of the fit, those of encoded text among them."""
     pd = package("pandas")
 
-    levels, found, lost = {}, {}, []
+    sources = {f"{source}={level}": source for source in levels
+               for level in levels[source]}
+    used, found, lost = {}, {}, []
     for name in path.feature_names:
         if name in table:
             found[name] = numeric(table, name)
             continue
-        source = encoded_from(name, table)
-        if source is None:
-            lost.append(name)
+        source = sources.get(name, encoded_from(name, table))
+        if source in table:
+            used.setdefault(source, []).append(name.removeprefix(f"{source}="))
         else:
-            levels.setdefault(source, []).append(name.removeprefix(f"{source}="))
+            lost.append(name)
     if lost:
         near = hint(lost[0], list(table.columns))
         raise ValueError(
             f"FILE must have the columns of the fit; {len(lost)} of {path.p} are not "
             f"there, {lost[0]!r} among them{near}"
         )
-    for source, known in levels.items():
-        found |= encoded(table[source], source, known)
+    for source, own in used.items():
+        found |= encoded(table[source], source, own, levels.get(source))
     return pd.DataFrame({name: found[name] for name in path.feature_names})
 
 
 def numeric(table, name):
     """A column of numbers."""
-    if not is_numeric(table[name]) and table[name].notna().any():
+    # Without its gaps a column of true and false is one again.
+    there = table[name].dropna().infer_objects()
+    if not is_numeric(there) and there.size:
         raise ValueError(
             f"column {name!r} must be numbers, as in the fit; it has "
             f"{example(table[name])}"
@@ -231,16 +250,20 @@ def encoded_from(name, table):
     return next((name[:k] for k in places if name[:k] in table), None)
 
 
-def encoded(values, source, known):
-    """Zeros and ones for each level; two levels were told apart by the second."""
+def encoded(values, source, own, levels):
+    """Zeros and ones for each level that has a feature of its own.
+
+    Two levels were told apart by the second's; what the first was, files do not always
+    say.
+    """
     text = values.astype(str).where(values.notna())
-    others = sorted({*text.dropna()} - {*known})
-    if len(others) > (len(known) == 1):
+    others = sorted({*text.dropna()} - {*(levels or own)})
+    if len(others) > (levels is None and len(own) == 1):
         raise ValueError(
             f"column {source!r} has {others[-1]!r}, a level that the fit did not have "
-            f"({', '.join(known[:8])})"
+            f"({', '.join((levels or own)[:8])})"
         )
     return {
         f"{source}={level}": (text == level).astype(float).where(values.notna())
-        for level in known
+        for level in own
     }

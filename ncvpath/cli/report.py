@@ -155,8 +155,9 @@ def remarks(run):
         ) + "; --cv 10 judges by held-out rows.")
     if path.stopped:
         said.append(f"The path stopped early: {path.stopped}.")
-    if path.constant:
-        said.append(f"Constant, so without effect: {some(path.constant)}.")
+    constant = (*path.constant, *run.study.constant)
+    if constant:
+        said.append(f"Constant, so without effect: {some(constant)}.")
     said.append(
         "Intervals and p-values are not given: those of ordinary regression do not "
         "hold for features chosen with the same data."
@@ -218,7 +219,7 @@ def criteria_table(path):
 def facts(run):
     """What went in."""
     study, path, roles = run.study, run.path, run.roles
-    encoded = [f"{name} ({n} levels)" for name, n in study.encoded.items()]
+    encoded = [f"{name} ({len(own)} levels)" for name, own in study.encoded.items()]
     fitted = [path.penalty]
     fitted += [] if path.gamma is None else [f"gamma {path.gamma:g}"]
     fitted += [f"alpha {path.alpha:g}", f"{path.lambdas.size} lambdas from "

@@ -1,6 +1,5 @@
 """A fit from the command line, as report and terminal tell of it."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from ..results import CvNcvPath, NcvPath
 from ..results.printing import MODELS, counted, some, unconverged
 from ..runtime.loading import package
 from .data_files import Roles, Study
+from .words import translated
 
 
 @dataclass(frozen=True)
@@ -77,17 +77,8 @@ class Run:
             return None
         return (
             f"{' and '.join(missed)} did not reach tol={self.path.tol:g} (column "
-            f"converged of path.csv): {in_options('; '.join(self.reasons))}."
+            f"converged of path.csv): {translated('; '.join(self.reasons))}."
         )
-
-
-def in_options(words):
-    """What the path's status advises, in the words of the command line."""
-    for name in ("max_epochs", "tol", "alpha"):
-        words = re.sub(rf"(raise|lower|or) {name}\b", rf"\1 --{name}", words)
-    words = words.replace("use rescale=False", "use --no-rescale")
-    words = words.replace("raise lambda", "raise --lambda-min-ratio")
-    return words.replace("--max_epochs", "--max-epochs")
 
 
 def event(run):

@@ -149,7 +149,7 @@ def elsewhere(data, settings, splits, judge, bar, X, y, executor, X_there):
     try:
         for train, test in zip(splits.train, splits.test):
             future = executor.submit(
-                task, X_there, rest, settings, train, test, judge, total
+                task, X_there, rest, settings, train, test, judge.of_a_fold, total
             )
             future.add_done_callback(lambda _: bar.tick(settings.lambdas.size))
             futures.append(future)

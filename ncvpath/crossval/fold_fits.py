@@ -48,7 +48,7 @@ class AllRows(NamedTuple):
 class Judge(NamedTuple):
     """How linear predictors are judged, and whether they are kept."""
 
-    measure: object  # measures.py
+    measure: object | None  # measures.py
     also: object | None  # another one, of which the mean is told
     keep: bool
 
@@ -57,6 +57,12 @@ class Judge(NamedTuple):
         """The measures that judge each fold by itself."""
         both = (self.measure, self.also)
         return [each for each in both if each is not None and each.by_fold]
+
+    @property
+    def of_a_fold(self):
+        """What a fold in another process needs: a measure that judges all folds is not
+        for it, and need not be of a kind that travels."""
+        return self if self.measure.by_fold else self._replace(measure=None, keep=True)
 
 
 def fit_fold(data, settings, train, test, judge, matrix, tick, total):

@@ -10,8 +10,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..cv import cv_ncvpath
-from ..inputs.checks import is_dask, is_on_disk, number, refuse_masks
-from ..inputs.frames import column_names
+from ..inputs.checks import (
+    entries,
+    is_dask,
+    is_on_disk,
+    number,
+    one_per_row,
+    refuse_masks,
+)
+from ..inputs.frames import column_names, rows_of
 from ..inputs.settings import check_lambdas
 from ..path import ncvpath
 from ..runtime.messages import brief, warn_user
@@ -74,6 +81,9 @@ class NcvEstimator(BaseEstimator):
         given = self._fixed | {name: getattr(self, name) for name in self._settings}
         given |= dict(weights=sample_weight, n_threads=threads(self.n_jobs), **of_rows)
         select = check_select(self.select)
+        if groups is not None:  # where there are no folds, wrong ones are wrong, too
+            labels = entries("groups", groups, "one label per row")
+            one_per_row("groups", "label per row", len(labels), rows_of(X))
         cv = None
         with in_their_words():
             if select in LAMBDA_RULES:
@@ -172,7 +182,7 @@ def folds(cv, X):
     """The arguments of cv_ncvpath() that say it."""
     if not isinstance(cv, Integral) or isinstance(cv, (bool, np.bool_)):
         return {"folds": cv}
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    n = rows_of(X)
     if n < cv:
         warn_user(
             f"cv must be at most the number of rows, {n}; got cv={cv}. One row is held "

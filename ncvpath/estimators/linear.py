@@ -5,7 +5,7 @@ from contextlib import suppress
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
-from sklearn.utils import assert_all_finite
+from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
@@ -95,7 +95,8 @@ class NcvRegressor(RegressorMixin, NcvEstimator):
         offset : array of length n, optional
             A known part of the linear predictor; `predict` and `score` need one, too.
         groups : sequence of length n, optional
-            With `select="cv"`: rows of one group stay in one fold.
+            Rows of one group stay in one fold, with `select="cv"` and "cv-1se"; other
+            rules have no folds.
         """
         family = check_family(self.family)
         if family.form != "number":
@@ -122,9 +123,13 @@ class NcvRegressor(RegressorMixin, NcvEstimator):
         mean = self.predict(X, offset)
         if self.path_.family != "poisson":
             return r2_score(y, mean, sample_weight=sample_weight)
-        mean = np.clip(mean, TINY, 1 / TINY)  # means that were rounded to none
+        y, mean = np.ravel(y), np.clip(mean, TINY, 1 / TINY)  # rounded to none
+        if sample_weight is not None:
+            check_consistent_length(y, mean, sample_weight)
+            weights = np.ravel(sample_weight)
+            y, mean, sample_weight = (part[weights != 0] for part in (y, mean, weights))
         if np.ptp(y) == 0:  # nothing to explain: as r2_score has it
-            return float(np.array_equal(mean, np.ravel(y)))
+            return float(np.array_equal(mean, y))
         return d2_tweedie_score(y, mean, sample_weight=sample_weight, power=1)
 
 

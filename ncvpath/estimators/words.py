@@ -17,6 +17,7 @@ ARGUMENT = re.compile(rf"^({'|'.join(ARGUMENTS)})\b|\b({'|'.join(ARGUMENTS)})(?=
 PHRASES = {
     "family='binomial'": "NcvClassifier",
     "family='cox'": "NcvSurvival",
+    "by cv_ncvpath()": "with select='cv'",
     "contains nan": "contains NaN",
     "and weights have": "and sample_weight have",
 }

@@ -77,8 +77,19 @@ class Settings:
         return self.nlambda if self.lambdas is None else self.lambdas.size
 
 
+def _refuse_several(name, values, where=""):
+    """Several values are not fitted; say what they are for."""
+    single = isinstance(values, str) or not hasattr(values, "__iter__")
+    if not single and getattr(values, "ndim", 1) > 0:
+        raise ValueError(
+            f"{name} must be a number{where}; several are tuned by cv_ncvpath(); got "
+            f"{name}={brief(values)}"
+        )
+
+
 def _alpha(name, alpha):
     """The share of the sparse penalty."""
+    _refuse_several(name, alpha)
     if isinstance(alpha, Real) and not isinstance(alpha, bool) and alpha == 0:
         raise ValueError(
             "alpha must be greater than 0; got alpha=0, which is ridge regression: it "
@@ -198,7 +209,9 @@ def _gamma(row, gamma):
         raise ValueError(
             f"gamma must not be given for {row.name}; got gamma={brief(gamma)}"
         )
-    return number("gamma", gamma, above=row.above, where=f" for {row.name}")
+    where = f" for {row.name}"
+    _refuse_several("gamma", gamma, where)
+    return number("gamma", gamma, above=row.above, where=where)
 
 
 def check_lambdas(lambdas):

@@ -64,13 +64,13 @@ def plot_path(path, ax, wishes, coefficients, options):
     set_vertical(ax, heights, path, unit)
     draw_or_blame(ax, x, heights, features, named, options)
     ax.axhline(0, color=tone(ax, LINE), linewidth=0.8, zorder=1)
-    shades = 0
+    rows = 0
     if shade and path.convex_min is not None and path.convex_min < shown:
-        shades = shade_nonconvex(ax, x, path.convex_min)
-    mark_walks(ax, path, x)
-    if marks or shades:  # what the legend says has room above the lines
+        rows = shade_nonconvex(ax, x, path.convex_min)
+    rows += mark_walks(ax, path, x)
+    if marks or rows:  # what the legend says has room above the lines
         words = zip(places, marks.values())
-        mark_places(ax, [(place, word, "right") for place, word in words], shades)
+        mark_places(ax, [(place, word, "right") for place, word in words], rows)
     names = [path.feature_names[j] for j in features[named]]
     write_names(ax, last[named], names, name_colours(ax, features[named], options))
     count_on_top(ax, x, df, log)
@@ -167,9 +167,12 @@ def name_colours(ax, features, options):
 
 
 def mark_walks(ax, path, x):
-    """Triangles between neighbours that come from different walks of a search."""
+    """Triangles between neighbours that come from different walks of a search.
+
+    Returns how many rows of the legend they take.
+    """
     if "walk" not in path.work:
-        return
+        return 0
     walk = path.work["walk"][: x.size]
     k = np.flatnonzero(np.diff(walk))
     between = np.sqrt(x[k] * x[k + 1]) if ax.get_xscale() == "log" else 0.5 * (
@@ -182,6 +185,7 @@ def mark_walks(ax, path, x):
             label="another walk",
         )
         legend(ax, loc="upper left", handlelength=1.2, labelcolor=tone(ax, WORDS))
+    return int(k.size > 0)
 
 
 def marked_lambdas(path, mark):

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..inputs.checks import one_of
 from ..runtime.loading import package
+from ..runtime.messages import brief
 from . import cv_storage, pickles
 from .frozen import freeze
 from .measures import Words, explained, words_of
@@ -76,8 +77,8 @@ class CvNcvPath:
         `predictions`.
     measure : str
         What predictions were judged by; a function of one's own by its name.
-    grid : pd.DataFrame
-        Errors of every combination: gamma, alpha, lambda, cve, cvse, df.
+    combinations : pd.DataFrame
+        Errors of every combination of gamma and alpha; ask for them as `grid`.
     pe : np.ndarray | None
         (L,) share of held-out rows in the wrong class, if the family is binomial.
 
@@ -102,7 +103,7 @@ class CvNcvPath:
     null_error: float
     kept: np.ndarray | None
     measure: str
-    grid: "pd.DataFrame" = field(repr=False)
+    combinations: "pd.DataFrame" = field(repr=False)
     pe: np.ndarray | None = None
 
     def __post_init__(self):
@@ -114,6 +115,11 @@ class CvNcvPath:
         if self.kept is not None:
             return self.kept
         raise AttributeError(NOT_KEPT if self.folds is not None else NOT_ONCE)
+
+    @property
+    def grid(self) -> "pd.DataFrame":
+        """Errors of every combination: gamma, alpha, lambda, cve, cvse, df; a copy."""
+        return self.combinations.copy()
 
     @property
     def gamma(self) -> float | None:
@@ -152,11 +158,12 @@ class CvNcvPath:
         return words_of(self.measure, family_name(self.fit))
 
     def coef(
-        self, rule="min", lam=None, standardized=False
+        self, rule=None, lam=None, standardized=False
     ) -> "pd.Series | pd.DataFrame":
         """Coefficients at "min", at "1se", or at lambdas of your own.
 
-        Rules may also be called "lambda_1se" or, as in R, "lambda.1se".
+        The rule is "min", unless another or `lam` is given. Rules may also be called
+        "lambda_1se" or, as in R, "lambda.1se".
 
         Examples
         --------
@@ -169,10 +176,11 @@ class CvNcvPath:
         return self.fit.coef(**self._where(rule, lam), standardized=standardized)
 
     def predict(
-        self, X, rule="min", lam=None, type="response", offset=None, strata=None
+        self, X, rule=None, lam=None, type="response", offset=None, strata=None
     ) -> "np.ndarray | pd.DataFrame":
         """Predictions at "min", at "1se", or at lambdas of your own.
 
+        The rule is "min", unless another or `lam` is given.
         `type`, `offset` and `strata` are those of `NcvPath.predict`.
 
         Examples
@@ -200,10 +208,16 @@ class CvNcvPath:
         return self.fit.selected(**self._where(rule, None))
 
     def _where(self, rule, lam):
+        if rule is not None:
+            one_of("rule", rule_name(rule), RULES)
         if lam is not None:
+            if rule is not None:
+                raise ValueError(
+                    f"give lam or rule, not both; got lam={brief(lam)}, "
+                    f"rule={brief(rule)}"
+                )
             return {"lam": lam}
-        rule = rule_name(rule)
-        one_of("rule", rule, RULES)
+        rule = "min" if rule is None else rule_name(rule)
         if rule == "1se" and self.index_1se is None:
             raise ValueError(NO_ERROR)
         return {"which": self.index_min if rule == "min" else self.index_1se}

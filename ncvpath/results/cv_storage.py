@@ -18,8 +18,9 @@ GIVEN = ("pe", "folds", "kept")
 FACTS = ("index_min", "index_1se", "null_error", "measure")
 
 
-def save(cv, file):
-    """Write a cross-validation and its path to a file name or an open binary file."""
+def save(cv, file, **more):
+    """Write a cross-validation and its path, and more facts if there are any, to a file
+    name or an open binary file."""
     arrays, facts = contents(cv.fit)
     own = {name: getattr(cv, name) for name in (*CURVES, *BY_FOLD, *BY_ROW)}
     own |= {f"grid_{name}": cv.grid[name].to_numpy() for name in GRID}
@@ -27,7 +28,7 @@ def save(cv, file):
                if values is not None}
     facts["cv"] = {name: getattr(cv, name) for name in FACTS}
     facts["cv"]["n_folds"] = len(cv.fold_errors)
-    write(file, arrays, facts)
+    write(file, arrays, facts | more)
 
 
 def load(file, family=None):
@@ -72,7 +73,7 @@ def own_fields(archive, facts, path):
     rows = read("grid_cve", "f", (None,)).shape
     grid = {name: read(f"grid_{name}", kind, rows) for name, kind in GRID.items()}
     fields["lambdas"] = path["lambdas"][:size]
-    return fields | found | {"grid": pd.DataFrame(grid)}
+    return fields | found | {"combinations": pd.DataFrame(grid)}
 
 
 def check_curves(fields, path):
@@ -88,5 +89,5 @@ def check_curves(fields, path):
     odd = isinstance(error, float) and isnan(error)
     demand(odd or is_number(error), "null_error is not a number")
     demand(np.isfinite(fields["cve"]).all(), "cve is not finite")
-    demand(len(fields["grid"]) >= size, "the grid lacks the curve")
+    demand(len(fields["combinations"]) >= size, "the grid lacks the curve")
     return fields

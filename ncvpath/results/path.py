@@ -438,10 +438,12 @@ class NcvPath:
         Parameters
         ----------
         X, y
-            Needed only where the path was stored without its data.
+            Needed only where the path was stored without its data; columns of a frame
+            are matched by name.
         **arguments
             Those of `cv_ncvpath`; they go before the path's own. With another penalty,
-            gamma is its default, too.
+            gamma is its default, too; with the lasso, another family or `rescale=True`,
+            `search` is "forward".
 
         Examples
         --------

@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields
 from ..version import __version__
 
 # What fields were called in 0.1.
-RENAMED = {"predictions": "kept"}
+RENAMED = {"predictions": "kept", "grid": "combinations"}
 # Pickles did not always say it.
 UNKNOWN = "0.1.0 (an early one)"
 

@@ -54,8 +54,8 @@ def check_type(path, type, single):
         )
     if type == "class" and path.classes is None:
         raise ValueError(
-            "type must be response or link where y was proportions, which have no "
-            "classes; got type='class'"
+            "type must be response or link where y was proportions, or counts without "
+            "names, which have no classes; got type='class'"
         )
     if type == "survival" and not single:
         raise ValueError(

@@ -3,9 +3,12 @@
 import numpy as np
 
 from ..inputs.checks import matrix, one_or_more
+from ..inputs.data import match_columns
+from ..inputs.response import check_family
 from ..matrices import product
+from ..penalties import PENALTIES
 from ..runtime.messages import brief
-from .predictions import check_offset
+from .predictions import check_offset, family_of
 
 # Fields that are arguments of ncvpath() under the same name.
 ARGUMENTS = (
@@ -117,7 +120,7 @@ def linear_predictors(path, X, mix, single, offset):
 
 def once_more(path, X, y, arguments):
     """Arguments of a cross-validation of the path; those given go first."""
-    X = path.X if X is None else X
+    X = path.X if X is None else match_columns(X, path.feature_names)
     y = path.y if y is None else y
     if X is None or y is None:
         raise ValueError("X and y must be given; this path was stored without them")
@@ -126,11 +129,23 @@ def once_more(path, X, y, arguments):
         raise ValueError(f"y must have the path's {path.n} rows; got {shape[0]}")
     own = path.settings | {name: getattr(path, name) for name in ARGUMENTS}
     own["intercept"] = path.has_intercept
-    if str(arguments.get("penalty", path.penalty)).lower() != path.penalty.lower():
-        del own["gamma"]  # it belongs to the path's own penalty
-    if arguments.get("family", path.family) != path.family:
-        for name in ("lambdas", "rescale", "ties", "strata"):
-            del own[name]
-    if arguments.keys() & {"nlambda", "lambda_min_ratio"}:
-        own.pop("lambdas", None)  # others were asked for
+    left_out = out_of_place(path, arguments)
+    own = {name: value for name, value in own.items() if name not in left_out}
     return own | arguments | {"X": X, "y": y}
+
+
+def out_of_place(path, arguments):
+    """What belongs to the path's own arguments, and not to others given instead."""
+    left_out = set()
+    penalty = str(arguments.get("penalty", path.penalty)).lower()
+    if penalty != path.penalty.lower():
+        left_out.add("gamma")
+        if penalty in PENALTIES and PENALTIES[penalty].gamma is None:
+            left_out.add("search")  # there is one minimum
+    if arguments.get("rescale") is True:
+        left_out.add("search")  # there is no fixed objective
+    if check_family(arguments.get("family", path.family)) != family_of(path):
+        left_out |= {"lambdas", "rescale", "ties", "strata", "search"}
+    if arguments.keys() & {"nlambda", "lambda_min_ratio"}:
+        left_out.add("lambdas")
+    return left_out

@@ -26,6 +26,7 @@ from .stored_checks import (
     FACTS,
     check_facts,
     check_fields,
+    check_levels,
     check_own,
     is_label,
 )
@@ -41,9 +42,11 @@ GIVEN = {"weights": "n", "offset": "n", "spread": "p"}
 MOST_TEXT = 1 << 28
 
 
-def save(path, file):
-    """Write a path to a file name or an open binary file."""
-    write(file, *contents(path))
+def save(path, file, **more):
+    """Write a path, and more facts if there are any, to a file name or an open binary
+    file."""
+    arrays, facts = contents(path)
+    write(file, arrays, facts | more)
 
 
 def write(file, arrays, facts):
@@ -159,6 +162,12 @@ def load(file, family=None):
         fields = check_fields(parse(archive, read_facts(archive)))
     fields["family"] = check_own(fields, family)
     return fields
+
+
+def read_levels(file):
+    """The levels of text that became features, by column, where a file has them."""
+    with opened(file, "NcvPath") as archive:
+        return check_levels(read_facts(archive).get("levels", {}))
 
 
 @contextmanager

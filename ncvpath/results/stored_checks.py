@@ -174,6 +174,15 @@ def check_rounds(rounds, size):
     demand(known, "rounds belong to other lambdas")
 
 
+def check_levels(levels):
+    """Refuse levels that are not texts, by column."""
+    demand(isinstance(levels, dict), "levels are not by column")
+    for own in levels.values():
+        texts = isinstance(own, list) and all(isinstance(level, str) for level in own)
+        demand(texts, "levels are not a list of texts")
+    return levels
+
+
 def demand(holds, otherwise):
     """A ValueError with these words, unless it holds."""
     if not holds:

@@ -25,12 +25,14 @@ def brief(value):
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-def warn_user(message, category=UserWarning):
-    """A warning that points at the line which called this package."""
+def warn_user(message, category=UserWarning, **more):
+    """A warning that points at the line which called this package; categories of our
+    own may take more than a message."""
     frame, level = sys._getframe(), 1
     while frame is not None and is_ours(frame.f_globals.get("__package__")):
         frame, level = frame.f_back, level + 1
-    warnings.warn(*REWORD.get()(message, category), stacklevel=level)
+    message, category = REWORD.get()(message, category)
+    warnings.warn(category(message, **more), stacklevel=level)
 
 
 def is_ours(package):

@@ -139,6 +139,10 @@ def test_the_python_in_the_report_gives_the_same_coefficients(arguments):
     names = set(space["path"].feature_names)
     assert {"region=north", "region=south", "region=west", "sex=m"} <= names
     assert "sex=f" not in names and "site=here" not in names
+    html = report()
+    assert "sex (2 levels), region (3 levels)<" in html
+    assert "encoded: sex, region</p>" in html
+    assert "Constant, so without effect: site." in html
     if "--unpenalized" in arguments:
         free = space["path"].beta[:, [0]].toarray()[:, 0] != 0
         assert free.sum() >= 3
@@ -254,6 +258,17 @@ def test_missing_rows_are_left_out_on_request():
                    holes.dropna(subset="sex")["progression"], nlambda=20)
     np.testing.assert_allclose(stored(), path.coef(), rtol=1e-12)
     assert "2 with missing values left out" in report()
+
+
+def test_the_python_in_the_report_knows_truth_values_with_gaps():
+    smoker = np.resize([True, False, False], len(DATA)).astype(object)
+    smoker[3] = None
+    DATA.assign(smoker=smoker).to_csv("gaps.csv", index=False)
+    fit("--omit-missing", file="gaps.csv")
+    space = {}
+    exec(code_in(report()), space)
+    np.testing.assert_allclose(stored(), space["path"].coef(), rtol=1e-12)
+    assert "smoker" in space["path"].feature_names
 
 
 def test_a_huge_table_leaves_out_features_that_never_enter(monkeypatch):
@@ -377,6 +392,15 @@ def test_a_fit_that_does_not_converge_is_code_1_and_written(folder, capsys):
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "did not reach tol=1e-14" in error
     assert "did not reach tol=1e-14" in report()
+
+
+def test_advice_is_about_why_folds_did_not_converge(capsys):
+    """Not about every word that is in the text of a warning: tol said converged."""
+    fit("--cv", "3", "--max-epochs", "1", "--tol", "1e-14", code=1)
+    error = capsys.readouterr().err
+    assert error.endswith(
+        ": --max-epochs reached before tol; raise --max-epochs or --tol.\n"
+    )
 
 
 def test_what_the_fit_warns_of_is_said_in_one_line(capsys):
@@ -520,14 +544,20 @@ BAD = {
     "not UTF-8": (SMALL.replace("a", "\xe4").encode("latin-1"), [], "--charset latin"),
     "charset": (SMALL, ["--charset", "klingon"], "klingon: no such encoding"),
     "penalty": (SMALL, ["--penalty", "MPC"], "one of lasso, MCP, SCAD, logsum, capped"),
-    "gamma for lasso": (SMALL, ["--penalty", "lasso", "--gamma", "3"], "gamma must"),
-    "small gamma": (SMALL, ["--gamma", "0.5"], "gamma must be greater than 1"),
-    "alpha": (SMALL, ["--alpha", "2"], "alpha must be at most 1"),
+    "gamma for lasso": (SMALL, ["--penalty", "lasso", "--gamma", "3"], "--gamma must"),
+    "small gamma": (SMALL, ["--gamma", "0.5"], "--gamma must be greater than 1"),
+    "alpha": (SMALL, ["--alpha", "2"], "--alpha must be at most 1; got --alpha 2"),
     "one fold": (SMALL, ["--cv", "1"], "--cv: must be a whole number of 2 at least"),
     "half a fold": (SMALL, ["--cv", "2.5"], "--cv: must be a whole number of 2"),
-    "many folds": (SMALL, ["--cv", "9"], "nfolds must be at most the number of rows"),
+    "many folds": (SMALL, ["--cv", "9"], "--cv must be at most the number of rows"),
     "seed": (SMALL, ["--seed", "1"], "--seed is for cross-validation; add --cv K"),
     "groups": (SMALL, ["--groups", "b"], "--groups is for cross-validation"),
+    "ratio": (SMALL, ["--lambda-min-ratio", "2"], "--lambda-min-ratio must be less"),
+    "search": (SMALL, ["--search", "both", "--penalty", "lasso"],
+               "--search must be forward with --penalty lasso"),
+    "rescaled": (SMALL, ["--search", "both", "--family", "poisson"], "--no-rescale"),
+    "measure": (SMALL, ["--cv", "2", "--measure", "auc"],
+                "mse, mae with --family gaussian; got --measure auc"),
     "unpenalized": (SMALL, ["--unpenalized", "q"], "there is no feature 'q'"),
     "plot": (SMALL, ["--plot", "gif"], "invalid choice: 'gif'"),
     "long separator": (SMALL, ["--sep", ",,"], "--sep: must be one character"),
@@ -749,11 +779,3 @@ def test_numbers_whose_squares_overflow_make_no_noise(folder, capsys):
     fit()
     printed = capsys.readouterr()
     assert "huge" in printed.out and printed.err == ""
-
-
-def test_messages_speak_of_options():
-    from ncvpath.cli.command import in_options
-
-    assert in_options("for two classes say family='binomial'") == (
-        "for two classes say --family binomial"
-    )

@@ -100,6 +100,50 @@ def test_text_is_encoded_as_in_the_fit(capsys):
     assert "'famhist' has 'Unknown'" in refused(capsys, "predict", MODEL, "new.csv")
 
 
+def test_a_level_that_the_fit_did_not_have_is_no_baseline(capsys):
+    """One unknown level of two was taken for the first, without a word."""
+    run("fit", "heart.csv", "--response", "sick", "--family", "binomial", "--encode",
+        *FAST)
+    table = pd.read_csv("heart.csv")
+    table["famhist"] = np.resize(["Present", "Unknown"], len(table))
+    table.to_csv("new.csv", index=False)
+    assert "column 'famhist' has 'Unknown', a level that the fit did not have " in (
+        error := refused(capsys, "predict", MODEL, "new.csv")
+    )
+    assert "(Absent, Present)" in error
+    # Files that do not say what the first of two levels was are read as before.
+    NcvPath.load(MODEL).save("old.npz")
+    run("predict", "old.npz", "new.csv")
+    table["famhist"] = np.resize(["Present", "Unknown", "Absent"], len(table))
+    table.to_csv("new.csv", index=False)
+    assert "famhist" in refused(capsys, "predict", "old.npz", "new.csv")
+
+
+def test_a_column_named_as_a_level_of_another_is_told_apart():
+    """Where the file says what the levels were, names are not taken apart."""
+    table = pd.DataFrame({
+        "a": np.arange(30.0) % 7, "a=b": np.resize(["c", "d", "e"], 30),
+        "y": np.arange(30.0) ** 2 % 11,
+    })
+    table.to_csv("odd.csv", index=False)
+    run("fit", "odd.csv", "--response", "y", "--encode", "--penalty", "lasso", *FAST)
+    run("predict", MODEL, "odd.csv", "--lambda", NcvPath.load(MODEL).lambdas[-1])
+    assert predicted()["prediction"].nunique() > 7
+
+
+def test_truth_values_with_gaps_are_predicted_as_they_were_fitted():
+    smoker = np.resize([True, False, False], 442).astype(object)
+    smoker[[3, 5]] = None
+    X.assign(smoker=smoker, y=Y).to_csv("gaps.csv", index=False)
+    run("fit", "gaps.csv", "--response", "y", "--omit-missing", *FAST)
+    run("predict", MODEL, "gaps.csv", "--omit-missing")
+    assert np.flatnonzero(predicted()["prediction"].isna()).tolist() == [3, 5]
+    path, rows = NcvPath.load(MODEL), X.assign(smoker=smoker.astype(bool))
+    expected = path.predict(rows, lam=path.select("bic"))
+    there = predicted()["prediction"].notna().to_numpy()
+    np.testing.assert_allclose(predicted()["prediction"][there], expected[there])
+
+
 def test_rows_with_gaps_are_an_error_or_empty(capsys):
     run("fit", "data.csv", "--response", "y", *FAST)
     table = X.head(4).astype(float)
@@ -109,6 +153,17 @@ def test_rows_with_gaps_are_an_error_or_empty(capsys):
     assert "missing values: 'bmi' has 1; fill them in" in error
     run("predict", MODEL, "new.csv", "--omit-missing")
     assert predicted()["prediction"].isna().tolist() == [False, False, True, False]
+
+
+@pytest.mark.parametrize("name", ["probability", "class", "row"])
+def test_a_column_to_copy_that_is_called_as_ours_is_refused(name, capsys, folder):
+    run("fit", "heart.csv", "--response", "sick", "--family", "binomial", "--encode",
+        *FAST)
+    table = pd.read_csv("heart.csv").rename(columns={"site": name})
+    table.assign(site="a").to_csv("new.csv", index=False)
+    error = refused(capsys, "predict", MODEL, "new.csv", "--id", name)
+    assert "--id must be a column of another name than the predictions have" in error
+    assert f"got '{name}'" in error and not (folder / "predictions.csv").exists()
 
 
 def test_survival_medians_and_strata(capsys):
@@ -122,6 +177,12 @@ def test_survival_medians_and_strata(capsys):
     run("predict", MODEL, "trial.csv", "--strata", "centre", "--type", "survival")
     curves = predicted()
     assert curves.shape[0] == 137 and float(curves.columns[0]) == 0.0
+    time = curves.columns[3]
+    pd.read_csv("trial.csv").assign(**{time: "text"}).to_csv("new.csv", index=False)
+    assert "--id must be a column of another name" in refused(
+        capsys, "predict", MODEL, "new.csv", "--strata", "centre", "--type", "survival",
+        "--id", time,
+    )
     run("predict", MODEL, "trial.csv", "--type", "response")  # needs no strata
 
 
@@ -145,7 +206,8 @@ BAD = {
         "FILE must have the columns of the fit; 8 of 10 are not there, 'sex'",
     ),
     "a lambda outside": (
-        ["predict", MODEL, "data.csv", "--lambda", "1e9"], "lam must be within the path"
+        ["predict", MODEL, "data.csv", "--lambda", "1e9"],
+        "--lambda must be within the path",
     ),
     "a rule without cv": (
         ["predict", MODEL, "data.csv", "--rule", "min"],

@@ -29,11 +29,13 @@ from ncvpath import (
     assign_folds,
     cv_ncvpath,
     load_diabetes,
+    load_heart,
     ncvpath,
 )
 from ncvpath import cv as cv_module
 from ncvpath.crossval import engines
 from ncvpath.cv import warn_if_unconverged
+from ncvpath.families import FAMILIES
 from ncvpath.matrices import dense
 from ncvpath.runtime.progress import Bar
 from ncvpath.solver.gram import GramCache
@@ -406,6 +408,27 @@ def test_processes_elsewhere(data, labels, here, processes, tmp_path, monkeypatc
     assert not list(tmp_path.iterdir())  # X was there, and is gone
 
 
+def test_a_function_that_no_process_could_be_sent_judges_here(
+    data, labels, processes
+):
+    """It is not pickled: folds send back what they predict."""
+    power = 1.5
+
+    def loss(y, eta, weights):
+        return np.abs(y - eta) ** power
+
+    options = dict(folds=labels, nlambda=8)
+    for measure in (loss, lambda y, eta, weights: np.abs(y - eta)):
+        there = cv_ncvpath(*data, measure=measure, executor=processes, **options)
+        here = cv_ncvpath(*data, measure=measure, **options)
+        np.testing.assert_array_equal(there.cve, here.cve)
+        assert there.kept is None and there.measure == measure.__name__ + "()"
+    X, y = load_heart()
+    options = dict(family="binomial", nlambda=4, nfolds=3, random_state=1)
+    there = cv_ncvpath(X, y, measure=measure, executor=processes, **options)
+    np.testing.assert_array_equal(there.pe, cv_ncvpath(X, y, **options).pe)
+
+
 def test_processes_say_which_fold_failed(data, processes):
     X, y = data
     flat = np.where(np.arange(60) < 30, y, 0.0)
@@ -592,8 +615,9 @@ def test_convergence_inside_folds_is_reported_once(data, labels):
 def test_the_warning_names_path_and_folds_where_each_failed(path, folds, words):
     fit = SimpleNamespace(converged=np.array(path), tol=1e-6)
     curve = SimpleNamespace(path=fit, converged=np.array(folds), reasons={"why"})
-    with pytest.warns(ConvergenceWarning, match=words):
+    with pytest.warns(ConvergenceWarning, match=words) as caught:
         warn_if_unconverged(curve)
+    assert caught[0].message.reasons == ("why",)
 
 
 def test_a_fold_stopped_by_dfmax_shortens_the_curve(data, labels):
@@ -670,6 +694,43 @@ def test_a_path_cross_validates_itself(tmp_path):
         np.testing.assert_allclose(cv.cve, asked.cve, rtol=1e-6)
         assert cv.fit.settings == path.settings
     assert path.cross_validate(folds=folds, penalty="lasso").gamma is None
+
+
+def test_columns_given_again_are_found_by_name(tmp_path):
+    """In another order they gave another answer, without a word."""
+    X, y = load_diabetes()
+    path = ncvpath(X, y, nlambda=8, penalty_factor={"bmi": 0})
+    path.save(tmp_path / "path.npz")
+    stored = NcvPath.load(tmp_path / "path.npz")
+    same = path.cross_validate(nfolds=3, random_state=1)
+    turned = X.iloc[:, ::-1]
+    for given in (turned, turned.assign(more="text"), X.to_numpy()):
+        cv = stored.cross_validate(given, y, nfolds=3, random_state=1)
+        np.testing.assert_array_equal(cv.cve, same.cve)
+        assert cv.fit.feature_names == path.feature_names
+    with pytest.raises(ValueError, match="must have the columns of the fit; missing b"):
+        stored.cross_validate(X.rename(columns={"bmi": "other"}), y, nfolds=3)
+
+
+@pytest.mark.parametrize("family", ["Gaussian", "gaussian", FAMILIES["gaussian"]])
+def test_the_same_family_by_any_name_keeps_the_lambdas(tall, family):
+    path = ncvpath(*tall, lambdas=[0.5, 0.3])
+    cv = path.cross_validate(nfolds=3, family=family)
+    assert cv.lambdas.tolist() == [0.5, 0.3]
+
+
+@pytest.mark.parametrize("search", ["both", "thorough"])
+def test_a_search_is_left_out_where_there_can_be_none(search):
+    X, y = load_heart()
+    path = ncvpath(X.drop(columns="age"), X["age"], search=search, nlambda=5)
+    for other in (dict(penalty="lasso"), dict(family="poisson")):
+        assert path.cross_validate(nfolds=3, **other).fit.search == "forward"
+        with pytest.raises(ValueError, match="search must be forward with"):
+            path.cross_validate(nfolds=3, search=search, **other)
+    assert path.cross_validate(nfolds=3, penalty="SCAD").fit.search == search
+    fixed = ncvpath(X, y, family="binomial", rescale=False, search=search, nlambda=5)
+    assert fixed.cross_validate(nfolds=3).fit.search == search
+    assert fixed.cross_validate(nfolds=3, rescale=True).fit.search == "forward"
 
 
 def test_the_result_pickles(data, labels):

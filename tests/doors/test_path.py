@@ -169,6 +169,8 @@ def test_a_lambda_out_of_sweeps_is_kept_and_said_once(wide):
     with pytest.warns(ConvergenceWarning, match="max_epochs") as caught:
         path = ncvpath(X, y, penalty="lasso", max_epochs=1, nlambda=20, tol=1e-12)
     assert len(caught) == 1
+    missed = {path.status[k] for k in np.flatnonzero(~path.converged)}
+    assert caught[0].message.reasons == tuple(sorted(missed))
     assert path.lambdas.size == 20 and not path.converged.all()
     assert (path.n_epochs <= 1).all()
     assert ((path.violation <= 1e-12) == path.converged).all()

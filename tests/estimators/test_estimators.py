@@ -165,6 +165,14 @@ def test_other_choices_are_refused(tall, select):
         NcvRegressor(select=select).fit(*tall)
 
 
+@pytest.mark.parametrize("name", ["gamma", "alpha"])
+def test_several_values_without_folds_are_told_where_they_work(tall, name):
+    model = NcvRegressor(select="bic", **{name: [0.5, 1]})
+    message = f"^{name} must be a number.*; several are tuned with select='cv'; got"
+    with pytest.raises(ValueError, match=message):
+        model.fit(*tall)
+
+
 def test_gamma_is_chosen_with_lambda(tall):
     model = NcvRegressor(gamma=[2, 5], random_state=1, **SHORT).fit(*tall)
     assert model.cv_.grid["gamma"].nunique() == 2
@@ -182,6 +190,20 @@ def test_counts_are_scored_by_their_deviance():
     assert not get_tags(NcvRegressor()).target_tags.positive_only
     expected = d2_tweedie_score(y, mean, power=1)
     assert model.score(X, y) == expected > 0.1
+
+
+def test_rows_without_weight_are_not_scored():
+    """A y that is constant in all the others divided by zero."""
+    X, y, _ = simulate(100, 10, family="poisson", random_state=1)
+    model = NcvRegressor(family="poisson", select="bic", **SHORT).fit(X, y)
+    same = 1.0 * (y == 1)
+    assert model.score(X, y, sample_weight=same) == 0
+    w = np.arange(100.0) % 3
+    own = w > 0
+    expected = model.score(X[own], y[own], sample_weight=w[own])
+    assert model.score(X, list(y), sample_weight=list(w)) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.score(X, y, sample_weight=w[1:])
 
 
 def test_a_family_of_ones_own(tall):

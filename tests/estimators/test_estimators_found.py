@@ -82,8 +82,9 @@ def test_an_index_in_another_order_is_told(model, y):
 
 def test_warnings_are_those_of_scikit_learn_in_its_words():
     for category in (exceptions.ConvergenceWarning, ConvergenceWarning):
-        with pytest.warns(category, match="did not reach tol"):
+        with pytest.warns(category, match="did not reach tol") as caught:
             NcvRegressor(select="bic", max_epochs=1).fit(X, Y)
+        assert caught[0].message.reasons
     with pytest.warns(UserWarning, match="for two classes say NcvClassifier"):
         NcvRegressor(select="bic", nlambda=5).fit(HEART, CHD)
     weights = pd.Series(1.0, index=X.index[::-1])

@@ -42,6 +42,15 @@ def test_folds_are_drawn_or_given(tall):
     np.testing.assert_array_equal(drawn[2], drawn[3])
 
 
+@pytest.mark.parametrize("select", ["cv", "bic", 0.3])
+def test_groups_are_one_per_row_even_where_they_do_not_matter(tall, select):
+    X, y = tall
+    model = NcvRegressor(select=select, **SHORT)
+    with pytest.raises(ValueError, match="^groups must have one label per row; got 79"):
+        model.fit(X, y, groups=np.arange(79))
+    model.fit(X, y, groups=np.arange(80))
+
+
 def test_groups_stay_together(tall):
     X, y = tall
     groups = np.repeat(np.arange(16), 5)

@@ -325,6 +325,12 @@ BAD_ARGUMENTS = {
         ],
     ),
     "record": (dict(record="yes"), ["record must be", "'yes'"]),
+    "several gammas": (
+        dict(gamma=[2, 3]), ["gamma must be a number for MCP", "tuned by cv_ncvpath()"]
+    ),
+    "several alphas": (
+        dict(alpha=np.array([0.5, 1])), ["alpha must be a number", "by cv_ncvpath()"]
+    ),
     "gamma with lasso": (
         dict(penalty="lasso", gamma=3), ["gamma must not be given for lasso", "gamma=3"]
     ),

@@ -1,5 +1,6 @@
 """Pictures: what is drawn, where, and that nothing else is touched."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import matplotlib
@@ -416,6 +417,22 @@ def test_marks_lie_on_the_lines_on_every_axis(xvar, path):
     between = (path.lambdas[k] + path.lambdas[k + 1]) / 2
     ax = plot(path, xvar=xvar, mark=[path.lambdas[k], between])
     assert dashed(ax) == pytest.approx([x[k], (x[k] + x[k + 1]) / 2])
+
+
+@pytest.mark.parametrize("shade", [True, False])
+@pytest.mark.parametrize("mark", [None, "bic"])
+def test_all_rows_of_the_legend_have_room_above_the_lines(shade, mark, path):
+    """That of another walk was written over them."""
+    walk = np.arange(path.lambdas.size) % 2
+    searched = replace(path, work=path.work | {"walk": walk})
+    ax = plot(searched, shade=shade, mark=mark)
+    ax.figure.draw_without_rendering()
+    rows = ax.get_legend().get_texts()
+    wanted = ["nonconvex region"] * shade + ["another walk"]
+    assert [text.get_text() for text in rows] == wanted
+    highest = ax.transData.transform((1, heights(path).max()))[1]
+    assert min(box.y0 for box in boxes(rows)) > highest
+    assert_apart([*ax.texts, *rows])
 
 
 def test_a_mark_at_zero_has_no_line_on_a_log_axis(to_zero):

@@ -186,6 +186,28 @@ def test_arrays_of_results_are_read_only(cv, stored):
     assert x.flags.writeable and y.flags.writeable and path.X is x
 
 
+def test_the_grid_that_is_handed_out_is_the_users(cv):
+    """What was written into it was in all later answers."""
+    before, picture = cv.grid.copy(), cv.plot(kind="grid")
+    table = cv.grid
+    table["cve"] = 0.0
+    del table["alpha"]
+    pd.testing.assert_frame_equal(cv.grid, before)
+    assert cv.plot(kind="grid").get_ylabel() == picture.get_ylabel()
+
+
+def test_lambda_is_said_in_one_way(cv):
+    at = float(cv.lambdas[2])
+    for ask in (cv.coef, lambda **where: cv.predict(X, **where)):
+        np.testing.assert_array_equal(ask(), ask(rule="min"))
+        np.testing.assert_array_equal(ask(rule="lambda.min"), ask(rule="min"))
+        with pytest.raises(ValueError, match="give lam or rule, not both; got lam="):
+            ask(rule="1se", lam=at)
+        for more in ({}, {"lam": at}):
+            with pytest.raises(ValueError, match="rule must be one of min, 1se; got"):
+                ask(rule="2se", **more)
+
+
 def test_read_only_results_answer_all_the_same():
     path = ncvpath(X, Y, nlambda=5)
     table = path.coef()  # tables are the user's

@@ -208,9 +208,12 @@ def test_classes_are_the_users_labels(paths):
 
 
 def test_proportions_have_no_classes():
-    path = ncvpath(HEART, 0.1 + 0.5 * CHD, family="binomial", **FEW)
-    with pytest.raises(ValueError, match="y was proportions, which have no classes"):
-        path.predict(HEART, type="class")
+    counts = np.column_stack([2 - CHD, 1 + CHD])
+    for y in (0.1 + 0.5 * CHD, counts):
+        path = ncvpath(HEART, y, family="binomial", **FEW)
+        message = "y was proportions, or counts without names"
+        with pytest.raises(ValueError, match=message):
+            path.predict(HEART, type="class")
 
 
 @pytest.mark.parametrize("name, type", [

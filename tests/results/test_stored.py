@@ -17,6 +17,7 @@ from scipy import sparse
 
 import ncvpath as package
 from ncvpath import CvNcvPath, NcvPath, cv_ncvpath, load_diabetes, ncvpath
+from ncvpath.results import storage
 
 X, Y = load_diabetes()
 SIZE = 6
@@ -44,6 +45,18 @@ def refused(content, *words):
         NcvPath.load(io.BytesIO(content))
     for word in words:
         assert word in str(e.value)
+
+
+def test_levels_are_read_where_a_file_has_them(path, stored, tmp_path):
+    assert storage.read_levels(io.BytesIO(stored)) == {}
+    levels = {"site": ["a", "b"], "=": []}
+    storage.save(path, tmp_path / "model.npz", levels=levels)
+    assert storage.read_levels(tmp_path / "model.npz") == levels
+    assert NcvPath.load(tmp_path / "model.npz").p == path.p
+    for wrong in (["site"], {"site": "ab"}, {"site": [1]}, None):
+        storage.save(path, tmp_path / "model.npz", levels=wrong)
+        with pytest.raises(ValueError, match="levels are not"):
+            storage.read_levels(tmp_path / "model.npz")
 
 
 # ---- writing ---------------------------------------------------------------------
