@@ -158,12 +158,12 @@ class CvNcvPath:
         return words_of(self.measure, family_name(self.fit))
 
     def coef(
-        self, rule=None, lam=None, standardized=False
+        self, rule="min", lam=None, standardized=False
     ) -> "pd.Series | pd.DataFrame":
         """Coefficients at "min", at "1se", or at lambdas of your own.
 
-        The rule is "min", unless another or `lam` is given. Rules may also be called
-        "lambda_1se" or, as in R, "lambda.1se".
+        Give a rule or `lam`, not both. Rules may also be called "lambda_1se" or, as in
+        R, "lambda.1se".
 
         Examples
         --------
@@ -176,11 +176,11 @@ class CvNcvPath:
         return self.fit.coef(**self._where(rule, lam), standardized=standardized)
 
     def predict(
-        self, X, rule=None, lam=None, type="response", offset=None, strata=None
+        self, X, rule="min", lam=None, type="response", offset=None, strata=None
     ) -> "np.ndarray | pd.DataFrame":
         """Predictions at "min", at "1se", or at lambdas of your own.
 
-        The rule is "min", unless another or `lam` is given.
+        Give a rule or `lam`, not both.
         `type`, `offset` and `strata` are those of `NcvPath.predict`.
 
         Examples
@@ -208,16 +208,14 @@ class CvNcvPath:
         return self.fit.selected(**self._where(rule, None))
 
     def _where(self, rule, lam):
-        if rule is not None:
-            one_of("rule", rule_name(rule), RULES)
+        given, rule = rule, rule_name(rule)
+        one_of("rule", rule, RULES)
+        if lam is not None and rule != "min":
+            raise ValueError(
+                f"give lam or rule, not both; got lam={brief(lam)}, rule={brief(given)}"
+            )
         if lam is not None:
-            if rule is not None:
-                raise ValueError(
-                    f"give lam or rule, not both; got lam={brief(lam)}, "
-                    f"rule={brief(rule)}"
-                )
             return {"lam": lam}
-        rule = "min" if rule is None else rule_name(rule)
         if rule == "1se" and self.index_1se is None:
             raise ValueError(NO_ERROR)
         return {"which": self.index_min if rule == "min" else self.index_1se}
