@@ -66,7 +66,7 @@ def side_by_side(data, settings, splits, judge, bar, X, y):
                 with advised("a fold", FEWER_AT_ONCE):
                     return fit_fold(
                         data, own, splits.train[k], splits.test[k], judge,
-                        open_matrix(data.X, ThreadPool(1)), tick, total,
+                        open_matrix(data.X, threads), tick, total,
                     )
             except (ValueError, FloatingPointError, MemoryError) as error:
                 raise failure(k, error) from error

@@ -27,6 +27,8 @@ STALE = 0.05
 # A step that multiplies the coefficients by this may follow rounding, not curvature; it
 # is shortened to this if larger pivots do not do it.
 LEAP = 1e3
+# Rows that are added to the factor together.
+ADDED_TOGETHER = 4
 EPS = np.finfo(np.float64).eps
 # A rise of the objective by this share of the penalty is none.
 NO_RISE = 4 * EPS
@@ -72,18 +74,41 @@ def drop_row(cholesky, i):
     cholesky.size[0] = size - 1
 
 
-@helper
-def add_row(cholesky, products, slot, diagonal, ceiling, floor):
-    """Let one more coordinate into the factor.
+@summing_helper
+def begin_rows(lower, size, gram, member):
+    """The first `size` entries of the next four rows of the factor, or of fewer: what
+    is read of the factor serves all of them."""
+    last = member.size - 1
+    kb, kc, kd = min(size + 1, last), min(size + 2, last), min(size + 3, last)
+    a, b, c, d = lower[size], lower[kb], lower[kc], lower[kd]
+    ga, gb = gram[member[size]], gram[member[kb]]
+    gc, gd = gram[member[kc]], gram[member[kd]]
+    for i in range(size):
+        row, j = lower[i], member[i]
+        ta = tb = tc = td = 0.0
+        for k in range(i):
+            ta += row[k] * a[k]
+            tb += row[k] * b[k]
+            tc += row[k] * c[k]
+            td += row[k] * d[k]
+        a[i], b[i] = (ga[j] - ta) / row[i], (gb[j] - tb) / row[i]
+        c[i], d[i] = (gc[j] - tc) / row[i], (gd[j] - td) / row[i]
 
-    `products` are those with the coordinates in it, by row. Where its diagonal would
-    not leave the matrix positive definite, that of a straight penalty, `ceiling`,
-    stands in for it: a majorant.
+
+@helper
+def add_row(cholesky, begun, products, member, slot, diagonal, ceiling, floor):
+    """Let one more coordinate into the factor, whose row is begun up to `begun`.
+
+    `products` are those of the coordinate with all, member[i] is that of row i. Where
+    its diagonal would not leave the matrix positive definite, that of a straight
+    penalty, `ceiling`, stands in for it: a majorant.
     """
     lower, size = cholesky.lower, cholesky.size[0]
     row, taken = lower[size], 0.0
     for i in range(size):
-        row[i] = (products[i] - head_dot(lower[i], row, i)) / lower[i, i]
+        if i >= begun:
+            left = products[member[i]] - head_dot(lower[i], row, i)
+            row[i] = left / lower[i, i]
         taken += row[i] * row[i]
     left = diagonal - taken
     cholesky.left[size] = left / ceiling
@@ -157,17 +182,20 @@ def refactor(cholesky, gram, slots, support, diagonal, ceiling, floor, place):
     for i in range(cholesky.size[0]):
         k = coordinate[cholesky.slots[i]]
         place[k], member[i] = i, support[k]
-    products = np.empty(support.size)
+    size = begun = cholesky.size[0]
     for k in range(support.size):
         if place[k] < 0:
-            size = cholesky.size[0]
-            row = gram[support[k]]
-            for i in range(size):
-                products[i] = row[member[i]]
             place[k], member[size] = size, support[k]
-            add_row(
-                cholesky, products, slots[support[k]], diagonal[k], ceiling[k], floor
-            )
+            size += 1
+    for i in range(begun, size):
+        j = member[i]
+        k = coordinate[slots[j]]
+        if i == begun or i == begun + ADDED_TOGETHER:
+            begun = i
+            begin_rows(cholesky.lower, i, gram, member)
+        add_row(
+            cholesky, begun, gram[j], member, slots[j], diagonal[k], ceiling[k], floor
+        )
 
 
 @helper

@@ -29,9 +29,9 @@ COPIED = 1 << 22
 # Columns up to which all products among them cost no more than the passes over X that
 # they save, where rows are this many times as many.
 NARROW, TALL = 600, 8
-# Columns up to which their products with others are computed on these others as they
-# lie, without a copy of them.
-FEW_COLUMNS = 16
+# Columns, or numbers in them, up to which their products with others are computed on
+# these others as they lie, without a copy of them: those that stay in cache.
+FEW_COLUMNS, IN_CACHE = 16, 1 << 16
 # Rows of a product that one thread computes at a time, at least: with fewer, BLAS
 # spends its time on preparing the other factor.
 ROWS = 96
@@ -126,10 +126,10 @@ class DenseMatrix:
 
     def gram(self, rows, columns, weights, center, scale):
         """Weighted products of standardized columns, |rows| x |columns|."""
-        if columns.size <= FEW_COLUMNS:
+        n = self.X.shape[0]
+        if columns.size <= max(FEW_COLUMNS, IN_CACHE // n):
             vectors = self.columns(columns, center, scale).T * weights
             return self.correlate(vectors, rows, center, scale).T
-        n = self.X.shape[0]
         scaling = Scaling(center, scale)
         copy, out = kernels.copy_columns, np.zeros((rows.size, columns.size))
         height = max(PIECE // max(columns.size, ROWS), 256)

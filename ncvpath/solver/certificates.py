@@ -145,6 +145,8 @@ class Certificates:
         self.residuals = empty_mmap(self.capacity, design.n)
         self.correlations = empty_mmap(self.capacity, design.p)
         self.products = np.empty((self.capacity, self.capacity))  # of the residuals
+        self.inverse = np.empty((0, 0))  # of the products in units of their sizes
+        self.values = np.empty((0, design.p))  # of the last check
         # A computed inner product is off by at most (n + a few) eps |x| |r|.
         self.rounding = 2 * (design.n + 8) * EPS * design.cancellation
 
@@ -162,10 +164,12 @@ class Certificates:
         if not self.enabled:
             values = design.correlate(residuals)
             return Checked(values, None, np.zeros(n), np.full(n, design.p))
-        values, touched = np.empty((n, design.p)), np.zeros(n, dtype=int)
+        values, touched, learnt = self._room(n), np.zeros(n, dtype=int), []
         while True:
-            new, slack = np.flatnonzero(touched == 0), np.zeros(n)
-            values[new], slack[new] = self.estimate(residuals[new])
+            _, slack = self.estimate(residuals, values)
+            for k, found in learnt:
+                if k < n:
+                    values[k], slack[k] = found, 0.0
             needed = member.copy()
             n = kernels.find_uncertified(
                 penalty_factor, units[:n], tol, design.length, slack, values, member,
@@ -180,9 +184,10 @@ class Certificates:
             if few or (touched > 0).all():
                 break
             new = self._worth_learning(residuals, units[:n], touched == 0)
-            values[new], touched[new] = design.correlate(residuals[new]), design.p
-            for k in new:
-                self.learn(residuals[k], values[k])
+            touched[new] = design.p
+            learnt += zip(new, design.correlate(residuals[new]))
+            for k, found in learnt[-len(new) :]:
+                self.learn(residuals[k], found)
         rest = np.flatnonzero(touched == 0)
         if rest.size:
             values[np.ix_(rest, features)] = design.correlate(residuals[rest], features)
@@ -208,17 +213,24 @@ class Certificates:
             rest -= np.outer((weights * rest) @ direction, direction)
         return new
 
-    def estimate(self, residuals):
+    def _room(self, n):
+        """Rows for the values of a check, which end with the next one."""
+        if len(self.values) < n:
+            del self.values  # before there are others
+            self.values = empty_mmap(n, self.design.p)
+        return self.values[:n]
+
+    def estimate(self, residuals, out=None):
         """Correlations as the references suggest, and how far off they may be.
 
-        The latter is to be multiplied by |x_j|.
+        The former in `out`, if given; the latter is to be multiplied by |x_j|.
         """
         weights = self.design.weights
         b, rest = self._shares(residuals)
         terms = np.abs(b) @ self._sizes()
         size = np.sqrt(residuals**2 @ weights)
         left = np.sqrt(rest**2 @ weights) * (1 + self.rounding)
-        values = b @ self.correlations[: self.count]
+        values = np.dot(b, self.correlations[: self.count], out=out)
         return values, left + self.rounding * (size + 3 * terms)
 
     def learn(self, residual, correlation):
@@ -234,6 +246,10 @@ class Certificates:
         self.residuals[k], self.correlations[k] = residual, correlation
         products = self.residuals[: self.count] @ (weights * residual)
         self.products[k, : self.count] = self.products[: self.count, k] = products
+        size = self._sizes()
+        unit = self.products[: self.count, : self.count] / np.outer(size, size)
+        unit[np.diag_indices(self.count)] = 1 + RIDGE
+        self.inverse = np.linalg.inv(unit)
 
     def _shares(self, residuals):
         """Shares of the references in residuals, one a row, and what they leave."""
@@ -249,10 +265,8 @@ class Certificates:
 
     def _solve(self, along):
         """Shares by least squares, from products with the references."""
-        products, size = self.products[: self.count, : self.count], self._sizes()
-        unit = products / np.outer(size, size)
-        unit[np.diag_indices(self.count)] = 1 + RIDGE
-        return np.linalg.solve(unit, along / size[:, None]) / size[:, None]
+        size = self._sizes()[:, None]
+        return self.inverse @ (along / size) / size
 
     def _sizes(self):
         """Root mean squares of the references."""

@@ -33,8 +33,11 @@ class Descent:
         `Progress`, as far as lambdas were done.
         """
         cache, features, m = self.cache, self.features, self.features.size
-        # Products of those in use, and of those that will be in use if q does not move.
-        coming = np.abs(q) >= units[0, 0] * record.penalty_factor
+        # Products of those in use, and of those that will be in use halfway down the
+        # block if q does not move: to ask for them one by one costs more than some
+        # that are not needed.
+        halfway = 0.5 * (units[0, 0] + units[-1, 0])
+        coming = np.abs(q) >= halfway * record.penalty_factor
         small = self.problem.design.n_counted * m * m <= SMALL_SET
         cache.add_rows(features if small else features[coming | (beta != 0)])
         r = Coordinates(

@@ -146,7 +146,7 @@ class GramCache:
 
     def _ample(self, size, before):
         """Room to make: pages that are never written to cost nothing."""
-        return max(size, min(max(INITIAL_SIZE, 3 * before // 2), self.design.p))
+        return max(size, min(max(INITIAL_SIZE, 2 * before), self.design.p))
 
     def _forget_all_but(self, features):
         """Make room by keeping the products of these features only."""
