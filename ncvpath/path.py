@@ -159,13 +159,13 @@ def ncvpath(
         Beyond `convex_min` there are many minima. "forward": each solution begins at
         that of the lambda before, from the sparse side. "both": then also back up
         through the nonconvex part, each begun at the lambda below, and the lower of the
-        two solutions is kept; that walk begins on hidden lambdas below the last one, at
-        places that are the same for lists that end anywhere within a factor of two.
-        "thorough": also, features in use change places with their most correlated
-        neighbours as long as that leads down, and lower solutions are handed on to
-        neighbouring lambdas. Lower is not always better: see the vignette "Which
-        minimum?". Not for the lasso, nor with rescale=True, which has no fixed
-        objective.
+        two solutions is kept; that walk begins at a low solution of a hidden lambda,
+        the next power of 0.84 times lambda_max below the last one, which lists that end
+        close together share. "thorough": also, each lambda is begun at the solutions of
+        those beside it, and features in use leave, or change places with others while
+        the rest follow, as long as that leads down. Lower is not always better: see the
+        vignette "Which minimum?". Not for the lasso, nor with rescale=True, which has
+        no fixed objective.
     tol : float
         Largest violation of Fermat's conditions over all features, relative to the
         gradient of the null model.

@@ -102,3 +102,11 @@ class ResidualSweeps(NamedTuple):
     target: float
     max_epochs: int
     cyclic: bool  # whether all coordinates are swept, or the support until it settles
+
+
+class Moves(NamedTuple):
+    """The most promising moves of coordinates, in order."""
+
+    rises: np.ndarray  # of the objective, as foreseen
+    moves: np.ndarray  # int: who leaves and who enters
+    entries: np.ndarray  # the value that one takes

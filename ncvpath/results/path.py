@@ -491,9 +491,9 @@ class NcvPath:
         """What it took at each lambda: sizes, rounds, features looked at, sweeps.
 
         With `search` also the walk that the solution comes from, "forward", "back" (up
-        the path), "swap" (two features changed places) or "again" (handed on by a
-        neighbouring lambda); thorough: swaps tried and kept. Counts are those of all
-        walks together.
+        the path), "swap" (features left or changed places) or "again" (handed on by a
+        neighbouring lambda); thorough: such swaps tried and kept. Counts are those of
+        all walks together.
         """
         pd = package("pandas")
 

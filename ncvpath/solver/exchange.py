@@ -1,9 +1,10 @@
 """Features in use change places with others.
 
-Around a solution at one lambda the problem is that of a few features: those in use, and
-those outside that correlate most with the residual. On their Gram matrix (with the
-Hessian at the solution, for a loss that is not quadratic) one in use goes, another
-comes, and all of them descend from there; what is lower is kept.
+Around a solution at one lambda the problem is that of a few features: those in use,
+there or at the solutions of other lambdas, and those outside that correlate most with
+the residual. On their Gram matrix (with the Hessian at the solution, for a loss that is
+not quadratic) all of them descend from other solutions, and from where one in use goes,
+another comes, and the rest follow; what is lower is kept.
 """
 
 import numpy as np
@@ -16,21 +17,23 @@ from .solutions import Solutions
 
 # Features outside that are considered, at least, and for each one in use.
 FEWEST, PER_USED = 20, 1
-# Swaps that are tried before there is none, the most promising first.
+# Moves that are tried at each look, the most promising first.
 TRIES = 10
-# How exactly a swap is judged, as a share of the level, and in how many sweeps; and how
-# far it must lead down, as a share of the objective.
-PRECISION, SWEEPS, LOWER = 1e-3, 30, 1e-5
+# How exactly a descent is judged, as a share of the level; in how many sweeps after a
+# move and from another solution; and how far it must lead down, as a share of the
+# objective.
+PRECISION, AFTER_MOVE, FROM_AFAR, LOWER = 1e-3, 30, 100, 1e-4
 
 
 class Exchange:
     """The problem of a few features around the state's solution."""
 
-    def __init__(self, problem, state, lam):
+    def __init__(self, problem, state, lam, others):
         self.problem, self.lam = problem, np.array([lam])
         self.intercept = np.array([state.intercept])
         used = np.flatnonzero(state.beta)
-        self.features = np.union1d(used, outside(problem, state, used))
+        near = [used, outside(problem, state, used), *(each.support for each in others)]
+        self.features, self.others = np.unique(np.concatenate(near)), others
         record, cache = problem.of_features(self.features), state.gram
         if not problem.likelihood.is_quadratic:
             eta = problem.design.combine(used, state.beta[used][None])[0]
@@ -46,10 +49,20 @@ class Exchange:
             state.correlation.values[self.features] - l2 * beta,
         )
 
+    def begin_elsewhere(self, objective):
+        """Descend from the other solutions; says whether one leads lower."""
+        if not self.others:
+            return False
+        starts = np.array([each.full(0)[self.features] for each in self.others])
+        return kernels.begin_elsewhere(
+            self.problem.penalty, self.r, self.gram, starts, FROM_AFAR,
+            PRECISION * self.level, LOWER * abs(objective),
+        )
+
     def lower(self, objective):
-        """Swap as long as that leads down; returns how many were tried and kept."""
+        """Move while that leads down; returns how many moves were tried and kept."""
         return kernels.exchange_places(
-            self.problem.penalty, self.r, self.gram, TRIES, SWEEPS,
+            self.problem.penalty, self.r, self.gram, TRIES, AFTER_MOVE,
             PRECISION * self.level, LOWER * abs(objective),
         )
 

@@ -178,6 +178,11 @@ class Solutions:
         return beta
 
     @property
+    def support(self):
+        """Features in use at any lambda."""
+        return self.features[(self.beta != 0).any(axis=0)]
+
+    @property
     def member(self):
         """Which features are among these, p, bool."""
         mask = np.zeros(self.problem.design.p, dtype=bool)

@@ -8,9 +8,11 @@ import pytest
 from conftest import INTERPRETED, TESTS, compiled, draw
 
 from ncvpath import kernels
+from ncvpath.kernels import exchange
 from ncvpath.kernels.records import (
     Coordinates,
     Features,
+    Moves,
     Penalty,
     Products,
     Progress,
@@ -373,3 +375,56 @@ def test_a_swap_leads_down_and_keeps_the_gradient(row):
     assert tried >= kept >= 1 and objective(r.beta) < objective(beta) - 1e-3
     assert r.beta[1] != 0
     np.testing.assert_allclose(r.q, (y - X @ r.beta) @ X / 30, atol=1e-10)
+
+
+def few(row, seed=4, level=0.3):
+    """A small problem at a stationary point of its coordinates in use."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 7)) + rng.standard_normal((40, 1))
+    X /= np.sqrt((X**2).mean(axis=0))
+    y, gram, beta = X[:, :3] @ [3.0, -2.0, 2.5], X.T @ X / 40, np.zeros(7)
+    beta[:3] = np.linalg.solve(gram[:3, :3], X[:, :3].T @ y / 40)
+    return Coordinates(
+        np.arange(7), np.arange(7), np.full(7, level), np.ones(7), beta,
+        (y - X @ beta) @ X / 40,
+    ), gram
+
+
+def test_the_rest_follows_a_move():
+    """With a flat penalty the foreseen rise is that of the refit, exactly."""
+    row = next(row for row in CONCAVE if row.name == "MCP")
+    penalty, (r, gram) = Penalty(row.kind, row.gamma), few(row)
+    assert (np.abs(r.beta[:3]) > row.gamma * r.l1[0]).all()
+    used, answer = np.arange(3), np.empty((3, 7))
+    moves = exchange.follow(r, gram, used, penalty, answer)
+    inverse = np.linalg.inv(gram[:3, :3])
+    np.testing.assert_allclose(answer[:, :3], inverse, atol=1e-12)
+    np.testing.assert_allclose(answer[:, 3:], inverse @ gram[:3, 3:], atol=1e-12)
+    assert moves.all()
+    best = Moves(np.empty(5), np.empty(5, dtype=np.int64), np.empty(5))
+    exchange.rank_moves(r, gram, penalty, used, answer, moves, best)
+    assert (np.diff(best.rises) >= 0).all()
+    for rise, move, entry in zip(*best):
+        trial = exchange.copied(r)
+        exchange.take(trial, gram, used, answer, moves, move, entry)
+        s, k = divmod(move, 8)
+        stay = [j for j in range(3) if j != s]
+        np.testing.assert_allclose(trial.q[stay], r.q[stay], atol=1e-10)
+        assert s == 3 or trial.beta[s] == 0
+        assert k == 7 or trial.beta[k] == entry
+        if (np.abs(trial.beta[stay]) > row.gamma * r.l1[0]).all():
+            found = exchange.rise_between(trial, r.beta, r.q, penalty)
+            assert found == pytest.approx(rise, rel=1e-8)
+
+
+@pytest.mark.parametrize("row", CONCAVE, ids=lambda row: row.name)
+def test_another_start_is_kept_if_it_leads_lower(row):
+    penalty, (r, gram) = Penalty(row.kind, row.gamma), few(row)
+    good, c = r.beta.copy(), r.q + gram @ r.beta
+    r.beta[:], r.q[:] = 0.0, c
+    starts = np.array([good, np.full(7, 5.0)])
+    assert kernels.begin_elsewhere(penalty, r, gram, starts, 500, 1e-9, 1e-6)
+    np.testing.assert_allclose(r.q, c - gram @ r.beta, atol=1e-9)
+    before = r.beta.copy()
+    assert not kernels.begin_elsewhere(penalty, r, gram, starts, 500, 1e-9, 1e-6)
+    np.testing.assert_array_equal(r.beta, before)

@@ -11,6 +11,7 @@ from oracle import Problem
 from scipy import sparse
 
 from ncvpath import NcvPath, ncvpath
+from ncvpath.solver.search import hidden_lambda
 
 DEEP = dict(nlambda=25, lambda_min_ratio=0.03)
 SEARCHES = ("both", "thorough")
@@ -48,6 +49,14 @@ def test_solutions_are_certified_and_never_higher(search, penalty):
         b = exact.standardized(path, k)
         assert exact.violation(b, lam) <= 1.5e-6 * unit
         assert exact.objective(b, lam) == pytest.approx(path.objective[k], rel=1e-8)
+
+
+def test_lists_that_end_nearby_begin_the_walk_back_at_the_same_place():
+    top, step = 3.0, hidden_lambda(3.0, 2.9) / 3.0
+    for last in (0.51, 0.55, 0.59):
+        below = hidden_lambda(top, last)
+        assert below < last <= below / step * (1 + 1e-12)
+        assert below == hidden_lambda(top, 0.999 * last) or 0.999 * last < below
 
 
 def test_the_convex_part_is_left_as_it_is():
