@@ -32,8 +32,9 @@ class Exchange:
         self.problem, self.lam = problem, np.array([lam])
         self.intercept = np.array([state.intercept])
         used = np.flatnonzero(state.beta)
-        near = [used, outside(problem, state, used), *(each.support for each in others)]
-        self.features, self.others = np.unique(np.concatenate(near)), others
+        near = [outside(problem, state, used), *(each.support for each in others)]
+        features = np.concatenate([used, np.flatnonzero(problem.free), *near])
+        self.features, self.others = np.unique(features), others
         record, cache = problem.of_features(self.features), state.gram
         if not problem.likelihood.is_quadratic:
             eta = problem.design.combine(used, state.beta[used][None])[0]
@@ -76,7 +77,7 @@ class Exchange:
 
 def outside(problem, state, used):
     """Features at zero that correlate most with the residual, by exact numbers."""
-    found = np.flatnonzero((state.beta == 0) & problem.may_enter)
+    found = np.flatnonzero((state.beta == 0) & problem.may_enter & ~problem.free)
     reach = np.abs(state.correlation.values[found]) / problem.penalty_factor[found]
     size = max(FEWEST, PER_USED * used.size)
     return found[np.argsort(-reach, kind="stable")[:size]]

@@ -42,8 +42,8 @@ class Path:
 
 
 def follow(problem, state, lambdas, warm_up_lambdas, settings, tick):
-    """Walk down the path; `tick` is called with the number of lambdas finished, and
-    what it raises ends the walk."""
+    """Walk down the path, and search for lower minima if asked to; `tick` is called
+    with the number of lambdas finished, and what it raises ends the walk."""
     limits = loop.Limits(
         settings.tol * problem.g0, settings.max_epochs, settings.working_set,
         settings.solver, settings.n_added or default_n_added(problem.design.p),
@@ -77,7 +77,7 @@ def follow(problem, state, lambdas, warm_up_lambdas, settings, tick):
     path = joined(problem, parts, stopped)
     if settings.search == "forward":
         return path
-    search = Search(problem, state, limits, rounds)
+    search = Search(problem, state, limits, heard(rounds, tick))
     return joined(
         problem, search.improve(path, parts, settings.search, settings.dfmax), stopped
     )
@@ -91,6 +91,17 @@ def walk(problem, state, lambdas, limits, rounds):
     yield from rounds(problem, state, below[below > 0], limits)
     if below.size and below[-1] == 0:
         yield lambda_zero.solve(problem, state, limits, rounds)
+
+
+def heard(rounds, tick):
+    """Rounds that finish no further lambda of the path, but may be ended by a tick."""
+
+    def ticking(*arguments):
+        for part in rounds(*arguments):
+            tick(0)
+            yield part
+
+    return ticking
 
 
 def within_dfmax(part, dfmax, begun):

@@ -166,6 +166,7 @@ def rounds(problem, state, lambdas, limits):
 def return_to(problem, state, finished):
     """Be at a lambda that was finished before."""
     begin_at(problem, state, finished.solutions)
+    finished.solutions.settled()
     state.lam = finished.solutions.lambdas[0]
 
 

@@ -130,7 +130,10 @@ class Search:
     def keep(self, k, found, walk):
         """The lower of two solutions, and what both took; says whether it is new."""
         known, solutions, height = self.best[k], found.solutions, self.height(k)
-        lower = solutions.objective[0] < height - LOWER * abs(height)
+        least = LOWER * abs(height)
+        if known.status[0] is not Status.CONVERGED:
+            least = -least  # one that is as low will do
+        lower = solutions.objective[0] < height - least
         small = np.count_nonzero(solutions.beta) <= self.dfmax
         if lower and small and found.status[0] is Status.CONVERGED:
             found.work["walk"][:] = walk

@@ -11,6 +11,7 @@ from oracle import Problem
 from scipy import sparse
 
 from ncvpath import NcvPath, ncvpath
+from ncvpath.solver.follow import joined
 from ncvpath.solver.search import hidden_lambda
 
 DEEP = dict(nlambda=25, lambda_min_ratio=0.03)
@@ -209,3 +210,31 @@ def test_pictures_mark_where_walks_change():
             line for line in path.plot().lines if line.get_label() == "another walk"
         ]
         assert sum(line.get_xdata().size for line in marks) == changes
+
+
+def test_what_a_tick_raises_ends_a_search(monkeypatch):
+    """A cancelled cross-validation waited for the searches of its folds."""
+    steps = []
+
+    def tick(self, n=1):
+        steps.append(n)
+        if n == 0:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("ncvpath.runtime.progress.Bar.tick", tick)
+    with pytest.raises(KeyboardInterrupt):
+        ncvpath(*correlated(), search="thorough", **DEEP)
+    assert sum(steps) == DEEP["nlambda"] and steps.count(0) == 1
+
+
+def test_residuals_of_solutions_that_were_returned_to_are_not_kept(monkeypatch):
+    kept = []
+    monkeypatch.setattr(
+        "ncvpath.solver.follow.joined",
+        lambda problem, parts, stopped: kept.append(parts) or joined(
+            problem, parts, stopped
+        ),
+    )
+    ncvpath(*correlated(), search="thorough", **DEEP)
+    for part in kept[-1]:
+        assert not {"eta", "residual"} & set(vars(part.solutions))
