@@ -312,17 +312,12 @@ MUTANTS = (
     ),
     Mutant(
         "steps that led upwards", "solver/loop.py",
-        "part(k, k + 1)\n"
-        " "
-        " "
-        "  if not max(solutions.objective[0], solutions.hidden[0]) <= attempt.ceiling:",
-        "part(k, k + 1)\n    if False:", f"{FOUND} -k upwards",
+        "if not attempt.allows(solutions):", "if False:", f"{FOUND} -k upwards",
     ),
     Mutant(
         "fits that only rounding made", "solver/loop.py",
-        "part(k, k + 1)\n"
-        "    if not max(solutions.objective[0], solutions.hidden[0]) <=",
-        "part(k, k + 1)\n    if not solutions.objective[0] <=", f"{FOUND} -k ran_away",
+        "return max(solutions.objective[0], hides) <=",
+        "return solutions.objective[0] <=", f"{FOUND} -k ran_away",
     ),
     Mutant(
         "products where digits are few", "solver/solutions.py",

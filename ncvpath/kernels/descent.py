@@ -14,6 +14,20 @@ import numpy as np
 from .newton import EPS, newton_steps, subtract_row
 from .options import helper, inlined, kernel
 from .penalty import LASSO, is_smooth, larger, threshold, violation
+from .records import (
+    AT_LAMBDA,
+    COORDINATE,
+    HAS_RAISED,
+    MEANINGFUL,
+    N_ACTIVE,
+    N_ROWS,
+    N_STALE,
+    N_STEPS,
+    N_SWEEPS,
+    N_TOGETHER,
+    VALLEY,
+    WORST,
+)
 
 # Sweeps that leave the support as it is before a Newton step is tried, and sweeps of
 # any kind; twice as many after each refusal.
@@ -87,8 +101,8 @@ def settle(r, gram, size, penalty, cholesky, farthest, target, max_epochs):
         idle += 1
         if worst < 0.5 * best:
             best, idle = worst, 0
-        elif since == 1 and cholesky.size[1] > 0:
-            cholesky.size[0] = 0  # a step with a stale factor that led nowhere
+        elif since == 1 and cholesky.size[N_STALE] > 0:
+            cholesky.size[N_ROWS] = 0  # a step with a stale factor that led nowhere
     for j in range(size):
         change = r.beta[j] - before[j]
         if change != 0.0:
@@ -160,14 +174,14 @@ def largest_meaningful(r):
 
 
 @helper
-def set_lambda(r, features, units, k):
+def set_lambda(r, features, levels, k):
     """Levels and gradients of lambda k; those of the gradients are of lambda k - 1,
     if there is one."""
     for j in range(r.beta.size):
         i = r.order[j]
-        before = units[k - 1, 1] * features.ridge_factor[i] if k > 0 else 0.0
-        ridge = units[k, 1] * features.ridge_factor[i]
-        r.l1[j] = units[k, 0] * features.penalty_factor[i]
+        before = levels[k - 1, 1] * features.ridge_factor[i] if k > 0 else 0.0
+        ridge = levels[k, 1] * features.ridge_factor[i]
+        r.l1[j] = levels[k, 0] * features.penalty_factor[i]
         r.v[j] = features.norm2[i] + ridge
         r.q[j] += (before - ridge) * r.beta[j]
 
@@ -180,31 +194,31 @@ def descend(r, products, gram, penalty, cholesky, sweeps, progress):
     products yet.
     """
     counts, figures, target = progress.counts, progress.figures, sweeps.target
-    size, j = counts[1], counts[2]
-    most = sweeps.max_epochs if counts[0] == 0 else sweeps.max_epochs_each
+    size, j = counts[N_ACTIVE], counts[COORDINATE]
+    most = sweeps.max_epochs if counts[AT_LAMBDA] == 0 else sweeps.max_epochs_each
     gave_up = False
     while True:
         if j < 0:
-            if counts[5] == 0:
+            if counts[N_TOGETHER] == 0:
                 more, taken, gave_up = settle(
-                    r, gram, size, penalty, cholesky, figures[1], target,
-                    most - counts[3] - 1,
+                    r, gram, size, penalty, cholesky, figures[MEANINGFUL], target,
+                    most - counts[N_SWEEPS] - 1,
                 )
-                counts[3] += more
-                counts[4] += taken
-            counts[3] += 1
-            figures[0], j = 0.0, 0
+                counts[N_SWEEPS] += more
+                counts[N_STEPS] += taken
+            counts[N_SWEEPS] += 1
+            figures[WORST], j = 0.0, 0
         # A sweep over all; coordinates at rest cost O(1).
         while j < r.beta.size:
             change, met = move(
                 penalty, r.l1[j], r.v[j], r.beta[j], r.q[j], 0.1 * target
             )
-            figures[0] = larger(figures[0], met)
+            figures[WORST] = larger(figures[WORST], met)
             if change != 0.0:
                 place = j
                 if j >= size:
                     if products.rows[r.slots[j]] < 0:
-                        counts[1], counts[2] = size, j
+                        counts[N_ACTIVE], counts[COORDINATE] = size, j
                         return False
                     activate(j, size, products, gram, r)
                     place, size = size, size + 1
@@ -212,51 +226,53 @@ def descend(r, products, gram, penalty, cholesky, sweeps, progress):
                 subtract_row(gram, place, r.q.size, r.v, change, r.q)
             j += 1
         j = -1
-        counts[5] = counts[5] - 1 if counts[5] > 0 and figures[0] > figures[2] else 0
-        ended = gave_up or counts[3] >= most
-        if ended or figures[0] <= target:
-            figures[0] = largest_violation(penalty, r.l1, r.beta, r.q)
-            if ended or figures[0] <= target:
-                counts[1], counts[2] = size, j
+        outside_valley = figures[WORST] > figures[VALLEY]
+        left = counts[N_TOGETHER] - 1 if outside_valley else 0
+        counts[N_TOGETHER] = max(left, 0)
+        ended = gave_up or counts[N_SWEEPS] >= most
+        if ended or figures[WORST] <= target:
+            figures[WORST] = largest_violation(penalty, r.l1, r.beta, r.q)
+            if ended or figures[WORST] <= target:
+                counts[N_ACTIVE], counts[COORDINATE] = size, j
                 return True
 
 
 @kernel
 def descend_block(
-    products, r, features, penalty, units, cholesky, gram, sweeps, progress
+    products, r, features, penalty, levels, cholesky, gram, sweeps, progress
 ):
     """Minimise on the working set at one lambda after another, each from the last.
 
-    units[k] are l1 and l2 per unit of the penalty factors at lambda k. In the beginning
-    r has coefficients and correlations (as q) in its order, and `progress` is zero but
-    for the coordinate, -1, and the count of those active from an earlier call. Modified
-    in place: r, the Cholesky factor, gram (scratch), progress. It ends when all lambdas
+    levels[k] are l1 and l2 per unit of the penalty factors at lambda k. At first r has
+    coefficients and correlations (as q) in its order, and `progress` is zero but for
+    the coordinate, -1, and the count of those active from an earlier call. Modified in
+    place: r, the Cholesky factor, gram (scratch), progress. It ends when all lambdas
     are done, or with the first that did not meet the target; or because a row of
     products is missing, or `max_work` is spent, and is to be called again then.
     """
     counts, results, m, work = progress.counts, progress.results, r.beta.size, 0.0
-    if counts[2] < 0:
-        for j in range(counts[1], m):
+    if counts[COORDINATE] < 0:
+        for j in range(counts[N_ACTIVE], m):
             if r.beta[j] != 0.0:
-                activate(j, counts[1], products, gram, r)
-                counts[1] += 1
-    while counts[0] < units.shape[0]:
-        k = counts[0]
-        if counts[2] < 0:
-            counts[1] = deactivate(r, gram, counts[1])
-            set_lambda(r, features, units, k)
-            counts[3] = counts[4] = 0
-            bends = cholesky.size[2] > 0 and penalty.kind != LASSO
-            counts[5] = TOGETHER if bends else 0
-            progress.figures[1] = largest_meaningful(r)
-            progress.figures[2] = IN_VALLEY * units[k, 0]
+                activate(j, counts[N_ACTIVE], products, gram, r)
+                counts[N_ACTIVE] += 1
+    while counts[AT_LAMBDA] < levels.shape[0]:
+        k = counts[AT_LAMBDA]
+        if counts[COORDINATE] < 0:
+            counts[N_ACTIVE] = deactivate(r, gram, counts[N_ACTIVE])
+            set_lambda(r, features, levels, k)
+            counts[N_SWEEPS] = counts[N_STEPS] = 0
+            bends = cholesky.size[HAS_RAISED] > 0 and penalty.kind != LASSO
+            counts[N_TOGETHER] = TOGETHER if bends else 0
+            progress.figures[MEANINGFUL] = largest_meaningful(r)
+            progress.figures[VALLEY] = IN_VALLEY * levels[k, 0]
         if not descend(r, products, gram, penalty, cholesky, sweeps, progress):
             return
-        results[k, 0], results[k, 1] = counts[3], counts[4]
-        results[k, 2] = progress.figures[0]
+        results[k, 0], results[k, 1] = counts[N_SWEEPS], counts[N_STEPS]
+        results[k, 2] = progress.figures[WORST]
         for j in range(m):
             results[k, 3 + r.order[j]] = r.beta[j]
-        counts[0] += 1
-        work += (counts[3] + 1.0) * counts[1] * m
+        counts[AT_LAMBDA] += 1
+        work += (counts[N_SWEEPS] + 1.0) * counts[N_ACTIVE] * m
         if not results[k, 2] <= sweeps.target or work > sweeps.max_work:
             return

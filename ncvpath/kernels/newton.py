@@ -11,6 +11,7 @@ import numpy as np
 
 from .options import helper, inlined, summing_helper
 from .penalty import curvature, larger, share_to_edge, slope, value
+from .records import HAS_RAISED, N_ROWS, N_STALE
 
 # Newton steps without sweeps in between, each on the support the last one left. On
 # strongly correlated columns sweeps undo what few of them have reached.
@@ -55,7 +56,7 @@ def head_dot(a, b, size):
 @helper
 def drop_row(cholesky, i):
     """Take row and column i out of the matrix that is factored."""
-    lower, size = cholesky.lower, cholesky.size[0]
+    lower, size = cholesky.lower, cholesky.size[N_ROWS]
     cosine, sine = np.empty(size), np.empty(size)
     # The rows below move up; what they had in column i is rotated into the rest.
     for r in range(i + 1, size):
@@ -71,7 +72,7 @@ def drop_row(cholesky, i):
         cholesky.slots[r - 1] = cholesky.slots[r]
         cholesky.diagonal[r - 1] = cholesky.diagonal[r]
         cholesky.left[r - 1] = cholesky.left[r]
-    cholesky.size[0] = size - 1
+    cholesky.size[N_ROWS] = size - 1
 
 
 @summing_helper
@@ -103,7 +104,7 @@ def add_row(cholesky, begun, products, member, slot, diagonal, ceiling, floor):
     its diagonal would not leave the matrix positive definite, that of a straight
     penalty, `ceiling`, stands in for it: a majorant.
     """
-    lower, size = cholesky.lower, cholesky.size[0]
+    lower, size = cholesky.lower, cholesky.size[N_ROWS]
     row, taken = lower[size], 0.0
     for i in range(size):
         if i >= begun:
@@ -114,10 +115,10 @@ def add_row(cholesky, begun, products, member, slot, diagonal, ceiling, floor):
     cholesky.left[size] = left / ceiling
     if not left > floor * ceiling:
         left, cholesky.left[size] = max(ceiling - taken, floor * ceiling), 0.0
-        cholesky.size[2] = 1
+        cholesky.size[HAS_RAISED] = 1
     lower[size, size] = math.sqrt(left)
     cholesky.slots[size], cholesky.diagonal[size] = slot, diagonal
-    cholesky.size[0] = size + 1
+    cholesky.size[N_ROWS] = size + 1
 
 
 @inlined
@@ -126,9 +127,9 @@ def drop_rows(cholesky, coordinate, diagonal, ceiling):
 
     coordinate[slot] is the place in the support, or -1.
     """
-    leaving = np.empty(cholesky.size[0], dtype=np.bool_)
+    leaving = np.empty(cholesky.size[N_ROWS], dtype=np.bool_)
     first = count = stale = 0
-    for i in range(cholesky.size[0] - 1, -1, -1):
+    for i in range(cholesky.size[N_ROWS] - 1, -1, -1):
         k = coordinate[cholesky.slots[i]]
         stays = k >= 0
         if stays:
@@ -141,24 +142,24 @@ def drop_rows(cholesky, coordinate, diagonal, ceiling):
         if not stays:
             first = i
             count += 1
-    if count > 10 + cholesky.size[0] // 40:
-        cholesky.size[0] = first  # so many that it is cheaper to begin there again
-    for i in range(cholesky.size[0] - 1, -1, -1):
+    if count > 10 + cholesky.size[N_ROWS] // 40:
+        cholesky.size[N_ROWS] = first  # so many that it is cheaper to begin there again
+    for i in range(cholesky.size[N_ROWS] - 1, -1, -1):
         if leaving[i]:
             drop_row(cholesky, i)
-    cholesky.size[1] = stale
+    cholesky.size[N_STALE] = stale
 
 
 @helper
 def keep_sound(cholesky, floor):
     """Rows of the factor before the first with a pivot that this floor would raise, or
     that was raised; none where diagonals may be stale."""
-    size = cholesky.size[0] if cholesky.size[1] == 0 else 0
+    size = cholesky.size[N_ROWS] if cholesky.size[N_STALE] == 0 else 0
     for i in range(size):
         if not cholesky.left[i] > floor:
             size = i
             break
-    cholesky.size[0] = size
+    cholesky.size[N_ROWS] = size
 
 
 @inlined
@@ -168,7 +169,7 @@ def refactor(cholesky, gram, slots, support, diagonal, ceiling, floor, place):
     diagonal[k], ceiling[k] belong to support[k]; place[k] becomes its row.
     """
     top = 0
-    for i in range(cholesky.size[0]):
+    for i in range(cholesky.size[N_ROWS]):
         top = max(top, cholesky.slots[i])
     for k in range(support.size):
         top = max(top, slots[support[k]])
@@ -179,10 +180,10 @@ def refactor(cholesky, gram, slots, support, diagonal, ceiling, floor, place):
         coordinate[slots[support[k]]], place[k] = k, -1
     drop_rows(cholesky, coordinate, diagonal, ceiling)
     member = np.empty(support.size, dtype=np.int64)  # by row
-    for i in range(cholesky.size[0]):
+    for i in range(cholesky.size[N_ROWS]):
         k = coordinate[cholesky.slots[i]]
         place[k], member[i] = i, support[k]
-    size = begun = cholesky.size[0]
+    size = begun = cholesky.size[N_ROWS]
     for k in range(support.size):
         if place[k] < 0:
             place[k], member[size] = size, support[k]

@@ -61,14 +61,23 @@ class Products(NamedTuple):
     rows: np.ndarray  # by slot: its row, or -1
 
 
+# What stands where in `Progress.counts`: the lambda that is being solved, coordinates
+# in use, which one comes next (-1: the lambda begins), sweeps and Newton steps so far,
+# and sweeps of all that may come before those in use settle.
+AT_LAMBDA, N_ACTIVE, COORDINATE, N_SWEEPS, N_STEPS, N_TOGETHER = range(6)
+# In `Progress.figures`: the largest violation of the sweep, the largest meaningful
+# size, and the violation in a valley.
+WORST, MEANINGFUL, VALLEY = range(3)
+# In `Cholesky.size`: rows in use, how many of them, at most, have a stale diagonal, and
+# whether any pivot has been raised since the path began.
+N_ROWS, N_STALE, HAS_RAISED = range(3)
+
+
 class Progress(NamedTuple):
     """Where descent on a block of lambdas has come to, and goes on from."""
 
-    # Lambda, active coordinates, coordinate, sweeps, Newton steps, sweeps of all that
-    # may come before those active settle.
-    counts: np.ndarray
-    # Largest violation of the sweep, largest meaningful size, violation in a valley.
-    figures: np.ndarray
+    counts: np.ndarray  # integers, by AT_LAMBDA and so on
+    figures: np.ndarray  # numbers, by WORST and so on
     results: np.ndarray  # by lambda: sweeps, Newton steps, violation left, coefficients
 
 
@@ -82,9 +91,7 @@ class Cholesky(NamedTuple):
     slots: np.ndarray  # by row: the coordinate's slot in the Gram matrix
     diagonal: np.ndarray  # the diagonal of the system
     left: np.ndarray  # of the curvature, the share in the pivot; 0: it was raised
-    # Rows in use, how many of them, at most, have a stale diagonal, and whether any
-    # pivot has been raised since the path began.
-    size: np.ndarray
+    size: np.ndarray  # integers, by N_ROWS and so on
 
 
 class Sweeps(NamedTuple):

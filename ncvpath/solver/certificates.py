@@ -150,11 +150,11 @@ class Certificates:
         # A computed inner product is off by at most (n + a few) eps |x| |r|.
         self.rounding = 2 * (design.n + 8) * EPS * design.cancellation
 
-    def check(self, residuals, member, penalty_factor, units, tol, cut):
+    def check(self, residuals, member, penalty_factor, levels, tol, cut):
         """Correlations with the residuals: exact for members, and for all features that
         cannot be certified to be satisfied.
 
-        Slabs of residual k are |<x_j, r>| <= units[k, 0] * penalty_factor_j. It ends
+        Slabs of residual k are |<x_j, r>| <= levels[k, 0] * penalty_factor_j. It ends
         with the first residual at which one is violated by more than tol, as far as
         that is found out. Features that may have cut * penalty_factor_j or more with
         the last residual are computed, too: whoever is to choose by that shall choose
@@ -172,18 +172,18 @@ class Certificates:
                     values[k], slack[k] = found, 0.0
             needed = member.copy()
             n = kernels.find_uncertified(
-                penalty_factor, units[:n], tol, design.length, slack, values, member,
+                penalty_factor, levels[:n], tol, design.length, slack, values, member,
                 needed,
             )
             residuals, values, touched = residuals[:n], values[:n], touched[:n]
-            if n == len(units) and cut < units[-1, 0]:
+            if n == len(levels) and cut < levels[-1, 0]:
                 bound = np.abs(values[-1]) + slack[-1] * design.length
                 needed |= (bound >= cut * penalty_factor) & (penalty_factor > 0)
             features, slack = np.flatnonzero(needed), slack[:n]
             few = design.matrix.work(features) <= WORTH_ALL * design.matrix.size
             if few or (touched > 0).all():
                 break
-            new = self._worth_learning(residuals, units[:n], touched == 0)
+            new = self._worth_learning(residuals, levels[:n], touched == 0)
             touched[new] = design.p
             learnt += zip(new, design.correlate(residuals[new]))
             for k, found in learnt[-len(new) :]:
@@ -194,13 +194,13 @@ class Certificates:
             touched[rest] = features.size
         return Checked(values, needed, slack, touched)
 
-    def _worth_learning(self, residuals, units, unknown):
+    def _worth_learning(self, residuals, levels, unknown):
         """The last residual, by which others are chosen, and a few that have most
         beyond the references."""
         weights, new, rest = self.design.weights, [], self._shares(residuals)[1]
         while len(new) < LEARNT_AT_ONCE:
             size = np.sqrt(rest**2 @ weights)
-            widths = np.maximum(units[:, 0], max(EPS * size.max(), TINY))  # lambda 0
+            widths = np.maximum(levels[:, 0], max(EPS * size.max(), TINY))  # lambda 0
             left = np.where(unknown, size / widths, -1.0)
             left[new] = -1.0
             k = int(np.argmax(left))

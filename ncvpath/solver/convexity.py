@@ -42,7 +42,7 @@ def convex_min(problem, gram, path):
 def _are_convex(problem, hessians, path, first, last, concavity):
     """Whether the lambdas from one to before another are in the convex part."""
     active = path.in_use(first, last + 1)
-    own = [problem.levels(path.lambdas[k], active) for k in (first + 1, last)]
+    own = [problem.levels_of(path.lambdas[k], active) for k in (first + 1, last)]
     unit = hessians.unit(last, active)
     l1, l2 = own[0][0], own[1][1]  # concavity and ridge fall with lambda
     k = concavity(l1 / unit, problem.penalty.shape)

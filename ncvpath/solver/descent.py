@@ -4,7 +4,13 @@ rows of products that it asks for on its way."""
 import numpy as np
 
 from .. import kernels
-from ..kernels.records import Coordinates, Progress
+from ..kernels.records import (
+    AT_LAMBDA,
+    COORDINATE,
+    N_ACTIVE,
+    Coordinates,
+    Progress,
+)
 
 # Products in one call of compiled code, after which it returns to be asked again:
 # interrupts are heard between calls. A second or so.
@@ -25,7 +31,7 @@ class Descent:
         self.order, self.slots = np.arange(features.size), cache.slots(features).copy()
         self.scratch, self.active = scratch, 0
 
-    def minimise(self, record, units, beta, q, sweeps, multiple=1.0):
+    def minimise(self, record, levels, beta, q, sweeps, multiple=1.0):
         """Coordinate descent and Newton steps for a block of lambdas.
 
         `record` are the features as kernels take them, beta and q where it starts; the
@@ -36,7 +42,7 @@ class Descent:
         # Products of those in use, and of those that will be in use halfway down the
         # block if q does not move: to ask for them one by one costs more than some
         # that are not needed.
-        halfway = 0.5 * (units[0, 0] + units[-1, 0])
+        halfway = 0.5 * (levels[0, 0] + levels[-1, 0])
         coming = np.abs(q) >= halfway * record.penalty_factor
         small = self.problem.design.n_counted * m * m <= SMALL_SET
         cache.add_rows(features if small else features[coming | (beta != 0)])
@@ -45,17 +51,17 @@ class Descent:
         )
         cholesky = cache.cholesky_for(min(m, np.count_nonzero(beta) + AHEAD))
         counts = np.array([0, self.active, -1, 0, 0, 0])
-        progress = Progress(counts, np.zeros(3), np.empty((len(units), 3 + m)))
+        progress = Progress(counts, np.zeros(3), np.empty((len(levels), 3 + m)))
         met, products = True, cache.products(multiple)
-        while counts[0] < len(units) and met:
+        while counts[AT_LAMBDA] < len(levels) and met:
             kernels.descend_block(
-                products, r, record, self.problem.penalty, units, cholesky,
+                products, r, record, self.problem.penalty, levels, cholesky,
                 self.scratch, sweeps, progress,
             )
-            if counts[2] >= 0:  # one is to enter; others probably, too
+            if counts[COORDINATE] >= 0:  # one is to enter; others probably, too
                 cache.add_rows(features[r.order[np.abs(r.q) > r.l1]])
                 products = cache.products(multiple)
-            elif counts[0]:
-                met = progress.results[counts[0] - 1, 2] <= sweeps.target
-        self.active = counts[1]
-        return progress.results[: counts[0]]
+            elif counts[AT_LAMBDA]:
+                met = progress.results[counts[AT_LAMBDA] - 1, 2] <= sweeps.target
+        self.active = counts[N_ACTIVE]
+        return progress.results[: counts[AT_LAMBDA]]

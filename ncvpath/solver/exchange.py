@@ -42,7 +42,7 @@ class Exchange:
             norm2 = cache.design.diagonal(self.features)
             record = record._replace(norm2=norm2)
         self.gram = np.ascontiguousarray(cache.block(self.features))
-        [[level, ridge]] = problem.units(self.lam)
+        [[level, ridge]] = problem.levels(self.lam)
         order, l2 = np.arange(self.features.size), ridge * record.ridge_factor
         beta, self.level = state.beta[self.features], level
         self.r = Coordinates(

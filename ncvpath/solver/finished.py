@@ -44,6 +44,11 @@ class Status(Enum):
     )
     ROUNDING = "tol is below what rounding allows on these data; raise tol"
 
+    @property
+    def is_converged(self):
+        """Whether tol was reached, as far as can be known."""
+        return self in (Status.CONVERGED, Status.ITSELF, Status.ONE_OF_MANY)
+
 
 @dataclass(frozen=True)
 class Finished:

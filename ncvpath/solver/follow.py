@@ -30,7 +30,7 @@ class Path:
     @property
     def converged(self):
         """Whether tol was reached, as far as can be known."""
-        return np.array([status.startswith("converged") for status in self.status])
+        return np.array([Status(status).is_converged for status in self.status])
 
     def support(self, k):
         """Features in use at one lambda."""

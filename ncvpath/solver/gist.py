@@ -132,18 +132,18 @@ class Gist:
     def __init__(self, on):
         self.on = on
 
-    def solve(self, units, target, max_epochs):
+    def solve(self, levels, target, max_epochs):
         """As `Newton.solve`; a step that was tried counts as a sweep."""
         on, loss = self.on, Curved(self.on)
         factors = on.record.penalty_factor, on.record.ridge_factor
-        l1, l2 = (loss.with_intercept(row, 0.0) for row in units.T * factors)
+        l1, l2 = (loss.with_intercept(row, 0.0) for row in levels.T * factors)
         bend = on.problem.likelihood.null_curvature()
         v = bend * loss.with_intercept(on.record.norm2, 1.0) + l2
         beta, none = loss.with_intercept(on.point.beta, on.point.intercept), np.empty(0)
         r = Coordinates(none, none, l1, v, beta, loss.scores - l2 * beta)
         tried = minimise(loss, on.problem.penalty, r, l2, target, max_epochs)
         on.point = on.point_of(on.point.beta, on.point.intercept)
-        worst, _ = on.measure(on.point, units)
+        worst, _ = on.measure(on.point, levels)
         failure = Status.SATURATED if on.is_saturated else None
         return tried, 0, worst <= target, failure
 

@@ -3,7 +3,7 @@ a column for each that is or was in the working set. Both grow as features enter
 
 import numpy as np
 
-from ..kernels.records import Cholesky, Products
+from ..kernels.records import N_ROWS, Cholesky, Products
 from ..runtime.memory import advised, empty_mmap
 
 # Features of a working set that is solved on its Gram matrix, at most: those that may
@@ -113,7 +113,7 @@ class GramCache:
 
     def cholesky_for(self, size):
         """The factor, with room for `size` coordinates and, when it grows, more."""
-        old, used = self.cholesky, self.cholesky.size[0]
+        old, used = self.cholesky, self.cholesky.size[N_ROWS]
         if size > old.slots.size:
             size = self._ample(size, old.slots.size)
             with advised(f"a Cholesky factor of {size} rows", SMALLER):
@@ -163,4 +163,4 @@ class GramCache:
         self.known, self.n_rows = kept.size, ordered.size
         self.row[:] = -1
         self.row[self.slot[self.row_features[: ordered.size]]] = np.arange(ordered.size)
-        self.cholesky.size[0] = 0
+        self.cholesky.size[N_ROWS] = 0

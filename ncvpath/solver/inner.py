@@ -71,8 +71,9 @@ def by_gram(problem, state, features, lambdas, target, max_epochs, each):
         )
     with problem.design.matrix.threads.scratch("working set", m, m) as scratch:
         results = Descent(problem, cache, features, scratch).minimise(
-            problem.of_features(features), problem.units(lambdas), state.beta[features],
-            state.correlation.values[features], Sweeps(target, max_epochs, each, WORK),
+            problem.of_features(features), problem.levels(lambdas),
+            state.beta[features], state.correlation.values[features],
+            Sweeps(target, max_epochs, each, WORK),
         )
     solutions = Solutions(problem, lambdas[: len(results)], features, results[:, 3:])
     epochs, steps = results[:, 0].astype(int), results[:, 1].astype(int)
@@ -90,10 +91,10 @@ def by_steps(way, problem, state, features, lambdas, target, max_epochs, each):
     on, found = Restricted(problem, state, features), []
     steps_of = way.rescaled(on) if problem.rescales else way.curved(on)
     for lam in lambdas[: way.max_block]:
-        units, most = problem.units(np.array([lam])), each if found else max_epochs
+        levels, most = problem.levels(np.array([lam])), each if found else max_epochs
         # Steps that lead out of the range of numbers are not taken.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            epochs, steps, met, failure = steps_of.solve(units, target, most)
+            epochs, steps, met, failure = steps_of.solve(levels, target, most)
         met &= failure is not Status.SATURATED
         found.append((on.point, on.unit, epochs, steps, met))
         if not met:
@@ -134,7 +135,7 @@ def by_proximal_gradient(problem, state, features, lambdas, target, max_epochs, 
 
 def coordinates(problem, state, features, lam):
     """The problem on the working set at one lambda, and its l2."""
-    l1, l2 = problem.levels(lam, features)
+    l1, l2 = problem.levels_of(lam, features)
     beta = state.beta[features]
     order = np.arange(features.size)
     return Coordinates(

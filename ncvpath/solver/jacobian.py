@@ -62,7 +62,7 @@ class Jacobian:
         ahead -= likelihood.curvature(eta - steps * ways.T)
         return ((ahead / (2 * steps)) @ squares).T
 
-    def step(self, on, own, units):
+    def step(self, on, own, levels):
         """From the point of `on`: whether the Hessian for fixed v is definite there,
         and the way to the root, by some of its coordinates: a function of the share of
         it, None if there is none."""
@@ -70,7 +70,7 @@ class Jacobian:
         beta, q, v = point.beta[own], point.q[own], on.unit[own] ** 2
         sign = np.where(beta != 0, np.sign(beta), np.sign(q))
         shift = self.reference.shift(features)
-        pull, by_beta, by_v = slopes(problem, np.abs(beta), v, units, features)
+        pull, by_beta, by_v = slopes(problem, np.abs(beta), v, levels, features)
         hessian, bends = self.of(features)
         jacobian = hessian.copy()
         jacobian[np.diag_indices(own.size)] += by_beta
@@ -122,11 +122,11 @@ def is_definite(matrix):
     return True
 
 
-def slopes(problem, size, v, units, features):
+def slopes(problem, size, v, levels, features):
     """What the penalties pull with, and derivatives by the size of beta and by v."""
     row = BY_KIND[problem.penalty.kind]
-    l1 = units[0, 0] * problem.penalty_factor[features]
-    l2 = units[0, 1] * problem.ridge_factor[features]
+    l1 = levels[0, 0] * problem.penalty_factor[features]
+    l2 = levels[0, 1] * problem.ridge_factor[features]
 
     def pull(size, v):
         unit = np.sqrt(v)

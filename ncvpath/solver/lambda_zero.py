@@ -75,7 +75,6 @@ def of_least_squares(problem, state, limits, finished, live, beta):
     attempt = loop.begin(problem, state, 0.0, limits)
     attempt.work, attempt.trace = finished.work, finished.trace[0]
     solutions = Solutions(problem, np.zeros(1), live, beta[None])
-    if not max(solutions.objective[0], solutions.hidden[0]) <= attempt.ceiling:
-        solutions = attempt.origin
+    solutions = solutions if attempt.allows(solutions) else attempt.origin
     status = finished.status[0]
     return loop.conclude(state, solutions, status, None, attempt, limits)

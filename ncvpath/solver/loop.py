@@ -90,8 +90,13 @@ class Attempt:
         """The highest objective that is not above the origin's, as far as we know."""
         if self.problem.rescales:
             return np.inf  # there is no fixed objective
-        height = self.origin.objective[0]
-        return max(height + SAME_OBJECTIVE * abs(height), self.origin.hidden[0])
+        height, hides = self.origin.objective[0], self.origin.objective_rounding[0]
+        return max(height + SAME_OBJECTIVE * abs(height), hides)
+
+    def allows(self, solutions):
+        """Whether a solution's objective is not above that, nor may be by rounding."""
+        hides = solutions.objective_rounding[0]
+        return max(solutions.objective[0], hides) <= self.ceiling
 
 
 class Outcome(NamedTuple):
@@ -227,7 +232,7 @@ def check(problem, state, solutions, limits, ahead):
     if ahead.size:
         cut = usable_cuts(problem, solutions.lambdas[-1], ahead)[-1]
     return state.certificates.check(
-        solutions.residual, state.member, problem.penalty_factor, solutions.units,
+        solutions.residual, state.member, problem.penalty_factor, solutions.levels,
         limits.tol, cut,
     )
 
@@ -236,7 +241,7 @@ def violations(solutions, correlation, member):
     """The largest violations in the working set and outside, by lambda."""
     outside = np.empty(len(solutions))
     kernels.measure_outside(
-        solutions.problem.penalty_factor, solutions.units, correlation, member, outside
+        solutions.problem.penalty_factor, solutions.levels, correlation, member, outside
     )
     return solutions.violation(correlation[:, solutions.features]), outside
 
@@ -285,7 +290,7 @@ def handle_failure(problem, state, attempt, outcome, k, limits):
         return failure
     if attempt.work["epochs"][0] >= limits.max_epochs:
         return Status.MAX_EPOCHS
-    if solutions.hidden[k] > attempt.ceiling:
+    if solutions.objective_rounding[k] > attempt.ceiling:
         return Status.ROUNDING
     if outside > limits.tol:
         enlarge(problem, state, attempt, solutions.lambdas[k], limits)
@@ -328,7 +333,7 @@ def keep_inside(problem, feasible, lam):
     """Keep FireWorks' vector in every slab: members that are solved loosely, which do
     not shorten the step, would take it out, and may be outside the set next time."""
     live = np.flatnonzero(problem.may_enter)
-    l1, _ = problem.levels(lam, live)
+    l1, _ = problem.levels_of(lam, live)
     feasible.values[live] = np.clip(feasible.values[live], -l1, l1)
 
 
@@ -336,7 +341,7 @@ def enlarge(problem, state, attempt, lam, limits):
     """Prune the set to what is in use, and add those outside whom the rule names."""
     done, way = int(attempt.work["rounds"][0]), INNER[limits.solver]
     outside = np.flatnonzero(~state.member & problem.may_enter)
-    l1, l2 = problem.levels(lam, outside)
+    l1, l2 = problem.levels_of(lam, outside)
     n_added = first = limits.n_added
     if limits.growing:
         # Twice as many in each further round, but not far beyond the violators: each
@@ -381,7 +386,7 @@ def close(state, attempt, outcome, k, status, limits):
     it hides as much, they are undone.
     """
     solutions = outcome.solutions.part(k, k + 1)
-    if not max(solutions.objective[0], solutions.hidden[0]) <= attempt.ceiling:
+    if not attempt.allows(solutions):
         solutions = attempt.origin
     elif status is Status.CONVERGED:
         return conclude(state, solutions, status, outcome.worst[k], attempt, limits)

@@ -16,7 +16,7 @@ may rise between two points that are both lower.
 
 import numpy as np
 
-from ..kernels.records import Sweeps
+from ..kernels.records import N_ROWS, Sweeps
 from ..runtime.memory import empty_mmap
 from .descent import WORK, Descent
 from .finished import Status
@@ -53,44 +53,44 @@ class Newton:
     def multiply(self):
         """A larger multiple of the Hessian, which has no factor yet."""
         self.multiple *= 2.0
-        self.state.gram.cholesky.size[0], self.descent = 0, None
+        self.state.gram.cholesky.size[N_ROWS], self.descent = 0, None
 
     def straighten(self, straight):
         """Whether to take the penalty's tangents for it from now on."""
         if straight != self.straight:
             self.straight, self.descent = straight, None
 
-    def model(self, units):
+    def model(self, levels):
         """The problem whose penalty the model has."""
         if not self.straight:
             return self.problem
         beta = np.zeros(self.problem.design.p)
         beta[self.on.features] = self.on.point.beta
-        return self.problem.majorized(beta, units[0, 0])
+        return self.problem.majorized(beta, levels[0, 0])
 
-    def solve(self, units, target, max_epochs):
+    def solve(self, levels, target, max_epochs):
         """Move the point to the solution at one lambda.
 
         Returns sweeps, steps, whether the target was met, and why there is no solution,
         or will be none below.
         """
-        worst, height = self.on.measure(self.on.point, units)
+        worst, height = self.on.measure(self.on.point, levels)
         run, saturated = Run(max_epochs, worst, self.max_idle), 0
         while run.goes_on and worst > target and self.multiple <= MAX_MULTIPLE:
             share = max(MODEL_SHARE * worst, 0.3 * target)
-            worst, height = self.step(units, share, worst, height, run)
+            worst, height = self.step(levels, share, worst, height, run)
             saturated = saturated + 1 if self.on.is_saturated else 0
             if saturated >= SATURATED_STEPS:
                 break
         failure = Status.SATURATED if self.on.is_saturated else None
         return run.epochs, run.steps, worst <= target, failure
 
-    def step(self, units, share, worst, height, run):
+    def step(self, levels, share, worst, height, run):
         """Try one step; returns violation and objective where it leads."""
-        beta, epochs = self.minimiser(units, share, run.max_epochs - run.epochs)
+        beta, epochs = self.minimiser(levels, share, run.max_epochs - run.epochs)
         run.epochs, run.steps = run.epochs + epochs, run.steps + 1
         new = self.at(beta)
-        found, ahead = self.on.measure(new, units)
+        found, ahead = self.on.measure(new, levels)
         falls = ahead <= height + ROUNDED_RISE * (abs(height) + abs(new.loss))
         if not (falls and np.isfinite(ahead)):
             if not self.fresh:
@@ -107,11 +107,11 @@ class Newton:
         run.note(found)
         return found, ahead
 
-    def minimiser(self, units, target, max_epochs):
+    def minimiser(self, levels, target, max_epochs):
         """The minimiser of the model, and the sweeps it took."""
         on, cache, features = self.on, self.state.gram, self.on.features
         point, reference = on.point, cache.design
-        shift, problem = reference.shift(features), self.model(units)
+        shift, problem = reference.shift(features), self.model(levels)
         record = problem.of_features(features)._replace(
             norm2=reference.diagonal(features) * self.multiple
         )
@@ -119,7 +119,7 @@ class Newton:
             scratch = empty_mmap(features.size, features.size)
             self.descent = Descent(problem, cache, features, scratch)
         results = self.descent.minimise(
-            record, units, point.beta, point.q - shift * point.pull,
+            record, levels, point.beta, point.q - shift * point.pull,
             Sweeps(target, max_epochs, max_epochs, WORK), self.multiple,
         )
         return results[0, 3:], int(results[0, 0])

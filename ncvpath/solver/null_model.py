@@ -156,7 +156,7 @@ def fit_unpenalised(problem, state, free):
     )
     on, target = Restricted(problem, state, free), EXACT * problem.rounding.spread
     _, _, met, failure = Newton(on).solve(
-        problem.units(np.zeros(1)), target, MOST_SWEEPS
+        problem.levels(np.zeros(1)), target, MOST_SWEEPS
     )
     if not met or failure:
         raise ValueError(

@@ -30,11 +30,11 @@ class Problem:
     watches: bool = False  # whether a saturated model ends the path
     majorizes: "Problem | None" = None  # whose penalty this one's lies above (mm.py)
 
-    def units(self, lambdas):
+    def levels(self, lambdas):
         """l1 and l2 per unit of the penalty factor, a row for each lambda."""
         return lambdas[:, None] * np.array([self.alpha, 1 - self.alpha])
 
-    def levels(self, lam, features):
+    def levels_of(self, lam, features):
         """l1 and l2 of features that may enter."""
         return (
             lam * self.alpha * self.penalty_factor[features],

@@ -46,19 +46,19 @@ class Rescaling:
 
     def __init__(self, on):
         self.on, self.problem, self.design = on, on.problem, on.problem.design
-        self.units, self.run = np.zeros((1, 2)), Run(0, np.inf, MAX_IDLE_SWEEPS)
+        self.levels, self.run = np.zeros((1, 2)), Run(0, np.inf, MAX_IDLE_SWEEPS)
         self.off = np.inf  # the violation, with v as it is at the point
         self.multiple = 1.0  # of the curvature, against steps that are too long
         self.turns, self.fell = 0, False  # how often sweeps raised it after a fall
         self.unit = np.empty(0)  # that of the last sweep, NaN where there was none
 
-    def solve(self, units, target, max_epochs):
+    def solve(self, levels, target, max_epochs):
         """Move the point to the solution at one lambda.
 
         Returns sweeps, steps, whether the target was met, and why there is no solution,
         or will be none below.
         """
-        self.units = units
+        self.levels = levels
         self.off, self.turns, self.fell = self.violation(self.on.point), 0, False
         self.unit = np.full(self.on.features.size, np.nan)
         self.run = run = Run(max_epochs, self.off, self.max_idle)
@@ -116,11 +116,11 @@ class Rescaling:
             _, v = self.design.moments(weights, self.on.features[own])
             unit[own] = roots(v)
         self.on.use(unit)
-        return self.on.measure(point, self.units)[0]
+        return self.on.measure(point, self.levels)[0]
 
     def active(self, point):
         """Those in use, and those that are about to be."""
-        l1 = self.units[0, 0] * self.problem.penalty_factor[self.on.features]
+        l1 = self.levels[0, 0] * self.problem.penalty_factor[self.on.features]
         return np.flatnonzero((point.beta != 0) | (np.abs(point.q) > l1))
 
     def approach(self, target, finishing=False):
@@ -168,7 +168,7 @@ class Rescaling:
         """Whether the point is in a valley, and Newton's step from it, a function of
         the share of it, or None."""
         on = self.on
-        return on.state.jacobian.step(on, self.active(on.point), self.units)
+        return on.state.jacobian.step(on, self.active(on.point), self.levels)
 
     def go(self, way, share):
         """Go a share of the way."""
@@ -195,7 +195,7 @@ class Rescaling:
         share = max(0.5 ** (self.turns // TURNS), LEAST)
         # Where v goes part of its way, it goes on from where the last sweep had it.
         unit = np.where(np.isnan(self.unit[own]), on.unit[own], self.unit[own])
-        sweeper = Sweeper(self.problem, self.units, on.features[own], self.multiple)
+        sweeper = Sweeper(self.problem, self.levels, on.features[own], self.multiple)
         place = Place(point.beta[own], point.intercept, point.eta, point.loss, unit)
         done = 0
         with np.errstate(over="ignore", invalid="ignore"):  # runaway coefficients

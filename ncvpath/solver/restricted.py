@@ -81,13 +81,13 @@ class Restricted:
         self.unit = unit
         self.record = self.problem.of_features(self.features, unit)
 
-    def measure(self, point, units):
+    def measure(self, point, levels):
         """The largest violation at a point, and its objective."""
         worst, total = np.empty((2, 1))
         with np.errstate(over="ignore", invalid="ignore"):  # runaway coefficients
             beta, q = point.beta * self.unit, point.q / self.unit
         kernels.measure_inside(
-            self.problem.penalty, self.record, units, beta[None], q[None], worst, total
+            self.problem.penalty, self.record, levels, beta[None], q[None], worst, total
         )
         return max(worst[0], abs(point.pull)), point.loss + total[0]
 

@@ -41,7 +41,7 @@ class Solutions:
         self.unit = unit  # K x |features|: sqrt(v_j) of adaptive rescaling, or None
         # K x |features|, on the standardized scale; row after row, as kernels want it.
         self.beta = np.ascontiguousarray(beta)
-        self.units = problem.units(lambdas)
+        self.levels = problem.levels(lambdas)
         self.rounding = problem.rounding.in_violations(features, beta)
 
     def __len__(self):
@@ -110,7 +110,7 @@ class Solutions:
         return self._measured(np.zeros_like(self.beta))[1]
 
     @cached_property
-    def hidden(self):
+    def objective_rounding(self):
         """What of the objective rounding hides, at least."""
         if not self.problem.likelihood.is_quadratic:
             return np.full(len(self), -np.inf)  # nothing is derived from it
@@ -120,16 +120,17 @@ class Solutions:
         worst, total = np.empty((2, len(self)))
         penalty, correlation = self.problem.penalty, np.ascontiguousarray(correlation)
         if self.unit is None:
+            features = self.problem.of_features(self.features)
             kernels.measure_inside(
-                penalty, self.problem.of_features(self.features), self.units, self.beta,
-                correlation, worst, total,
+                penalty, features, self.levels, self.beta, correlation, worst, total
             )
             return worst, total
         for k in range(len(self)):  # each lambda has units of its own
             one, unit = slice(k, k + 1), self.unit[k]
+            features = self.problem.of_features(self.features, unit)
             kernels.measure_inside(
-                penalty, self.problem.of_features(self.features, unit), self.units[one],
-                self.beta[one] * unit, correlation[one] / unit, worst[one], total[one],
+                penalty, features, self.levels[one], self.beta[one] * unit,
+                correlation[one] / unit, worst[one], total[one],
             )
         return worst, total
 

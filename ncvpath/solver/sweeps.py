@@ -92,11 +92,11 @@ def relative(residual, curvature):
 class Sweeper:
     """Some features at one lambda, to be swept a few times."""
 
-    def __init__(self, problem, units, features, multiple):
+    def __init__(self, problem, levels, features, multiple):
         self.problem, self.design, self.features = problem, problem.design, features
         self.multiple = multiple  # of the curvature, against steps that are too long
-        self.l1 = units[0, 0] * problem.penalty_factor[features]
-        self.l2 = units[0, 1] * problem.ridge_factor[features]
+        self.l1 = levels[0, 0] * problem.penalty_factor[features]
+        self.l2 = levels[0, 1] * problem.ridge_factor[features]
         self.weighted = Weighted(problem, features)
 
     def sweep(self, place, share):
@@ -197,16 +197,16 @@ class WeightedSweeps(Newton):
             return self.v
         return np.maximum(self.v - self.total * self.mean**2, LEAST_BEND * self.v)
 
-    def minimiser(self, units, target, max_epochs):
+    def minimiser(self, levels, target, max_epochs):
         """The minimiser of the model, and the sweeps it took."""
-        on, weighted, problem = self.on, self.weighted, self.model(units)
+        on, weighted, problem = self.on, self.weighted, self.model(levels)
         if problem is not self.problem:
             weighted = Weighted(problem, on.features)
         residual = relative(on.point.residual, self.curvature)
         if self.problem.likelihood.intercept:
             residual -= on.point.pull / self.total  # what the intercept takes
         record = problem.of_features(on.features)
-        l1, l2 = units.T * [record.penalty_factor, record.ridge_factor]
+        l1, l2 = levels.T * [record.penalty_factor, record.ridge_factor]
         r = Coordinates(
             weighted.order, weighted.order, l1, self.multiple * self.bend + l2,
             on.point.beta.copy(), np.empty(0),

@@ -30,7 +30,7 @@ def record_round(outcome, k, member, step):
         inside = solutions.violation(values[None, solutions.features])
         worst = max(inside[0], outcome.outside[k])  # features at zero: the same slabs
     outside = np.flatnonzero(~member & problem.may_enter)
-    l1, l2 = problem.levels(solutions.lambdas[0], outside)
+    l1, l2 = problem.levels_of(solutions.lambdas[0], outside)
     excess = np.maximum(np.abs(values[outside]) - l1, 0.0)
     distance = excess / np.sqrt(problem.design.norm2[outside] + l2)
     return Round(

@@ -118,7 +118,7 @@ def step_towards(feasible, correlation, problem, lam, member):
     there s has to be known exactly, too.
     """
     outside = np.flatnonzero(~member & problem.may_enter)
-    l1, _ = problem.levels(lam, outside)
+    l1, _ = problem.levels_of(lam, outside)
     violated = ~(np.abs(correlation.values[outside]) <= l1)
     violators, l1 = outside[violated], l1[violated]
     touched = feasible.resolve(violators)

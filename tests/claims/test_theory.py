@@ -58,7 +58,7 @@ def watch(monkeypatch, seed, penalty, **options):
         # Towards where nothing is violated the step is one.
         assert STEP_TOWARDS(feasible, feasible, problem, lam, member)[0] == 1
         step, touched = STEP_TOWARDS(feasible, correlation, problem, lam, member)
-        l1, l2 = problem.levels(lam, np.arange(problem.design.p))
+        l1, l2 = problem.levels_of(lam, np.arange(problem.design.p))
         after = feasible.moved(step, correlation)
         loop.keep_inside(problem, after, lam)
         rounds.append(

@@ -204,13 +204,13 @@ def posed(family, threads, **options):
 def test_weighted_sweeps_minimise_the_same_multiplied_model(family, multiple):
     with working(1) as threads:
         problem, state = posed(family, threads, penalty="SCAD", alpha=0.9)
-        units, found = problem.units(np.array([0.3 * problem.lambda_max])), []
+        levels, found = problem.levels(np.array([0.3 * problem.lambda_max])), []
         for steps in (Newton, WeightedSweeps):
             on = Restricted(problem, state, np.arange(P))
             on.point.pull = 0.01  # as if the intercept had not been found
             model = steps(on)
             model.multiple = multiple
-            beta, _ = model.minimiser(units, 1e-12, 10_000)
+            beta, _ = model.minimiser(levels, 1e-12, 10_000)
             found.append(np.append(beta, model.at(beta).intercept))
     assert np.count_nonzero(found[0]) > 3
     np.testing.assert_allclose(*found, atol=1e-9)
