@@ -233,6 +233,10 @@ NUMBERS = (
     "response", "failures", "successes", "start", "time", "status", "weights", "offset",
 )
 OF_ROWS = ("weights", "offset", "strata", "groups")
+MOSTLY = 0.9  # share of numbers, from which a column of text is taken for one of them
+# A text is names, and no levels, if it has more than this share of the rows; of few
+# rows these are fine.
+MOST_LEVELS, FEW_LEVELS = 0.2, 10
 
 
 def make_study(table, roles, encode=False, omit_missing=False, classes=False):
@@ -243,6 +247,8 @@ def make_study(table, roles, encode=False, omit_missing=False, classes=False):
     check_roles(list(table.columns), roles)
     table = table.drop(columns=list(roles.drop))
     rows = len(table)
+    used = [name for _, name in roles.named() if name not in roles.drop]
+    refuse_empty(table.drop(columns=used))
     if omit_missing:
         # Without its gaps a column of true and false is one again.
         table = table.dropna().infer_objects()
@@ -252,7 +258,6 @@ def make_study(table, roles, encode=False, omit_missing=False, classes=False):
             f"a fit needs 2 rows at least; got {len(table)}"
             + (f" of {rows} without missing values" if omit_missing else "")
         )
-    used = [name for _, name in roles.named() if name not in roles.drop]
     for role in NUMBERS[1:] if classes else NUMBERS:
         name = getattr(roles, role)
         if name is not None and not is_numeric(table[name]):
@@ -310,6 +315,17 @@ def hint(name, columns):
     return f"; there are {some(list(map(repr, columns)))}"
 
 
+def refuse_empty(table):
+    """An error that names columns without any value, for which all rows would go."""
+    empty = [repr(name) for name in table.columns if table[name].isna().all()]
+    if empty and len(table):
+        has = "columns {} have" if len(empty) > 1 else "column {} has"
+        leave = "them" if len(empty) > 1 else "it"
+        raise ValueError(
+            f"{has.format(some(empty))} no value; leave {leave} out with --drop"
+        )
+
+
 def refuse_missing(table):
     """An error that counts missing values by column."""
     counts = table.isna().sum()
@@ -356,19 +372,58 @@ def encode_text(X, encode):
 
     other = [name for name in X.columns if not is_numeric(X[name])]
     for name in other:
+        refuse_numerals(name, X[name])
         if not encode or not is_text(X[name]):
             raise ValueError(advice(X, other, name))
     levels = {name: levels_of(X[name]) for name in other}
     for name, own in levels.items():
-        if len(own) == len(X):
-            raise ValueError(
-                f"--encode: column {name!r} is different in every row; leave it out "
-                f"with --drop {name!r}"
-            )
+        refuse_names(name, len(own), len(X))
     style = dict(prefix_sep="=", dtype=float)
     for names, drop_first in by_levels(levels):
         X = pd.get_dummies(X, columns=names, drop_first=drop_first, **style)
     return X, levels
+
+
+def refuse_numerals(name, column):
+    """An error where most of a text are numbers, of which none is a level."""
+    text = column.astype(str)
+    plain, found = is_numeral(text), is_numeral(text.str.replace(",", "."))
+    # Where all are plain, somebody has made text of them on purpose.
+    if plain.all() or found.mean() < MOSTLY:
+        return
+    if found.all():
+        wrong, said = ~plain, "with decimal commas, as"
+        mixed = text.str.contains(".", regex=False).any()
+        remedy = "write all with points" if mixed else "add --decimal ,"
+    else:
+        wrong, said = ~found, "but for"
+        remedy = "correct that or empty the cell (and see --omit-missing)"
+    k, count = int(wrong.to_numpy().argmax()), wrong.sum()
+    more = f" and {count - 1} more" if count > 1 else ""
+    raise ValueError(
+        f"column {name!r} is numbers {said} {str(column.iloc[k])!r} in row {k + 1}"
+        f"{more}: {remedy}, or leave the column out with --drop {name!r}"
+    )
+
+
+def is_numeral(text):
+    """Which entries of a text say a number."""
+    pd = package("pandas")
+
+    return pd.to_numeric(text, errors="coerce").notna()
+
+
+def refuse_names(name, levels, rows):
+    """An error where a text tells rows apart, and no groups of them."""
+    if levels == rows:
+        said = "is different in every row"
+    elif levels > max(rows * MOST_LEVELS, FEW_LEVELS):
+        said = f"has {levels} levels in {rows} rows, too few of each to learn from"
+    else:
+        return
+    raise ValueError(
+        f"--encode: column {name!r} {said}; leave it out with --drop {name!r}"
+    )
 
 
 def levels_of(column):
