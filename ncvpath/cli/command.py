@@ -58,7 +58,9 @@ def fitted(options, command):
     roles = Roles(**own | {"drop": tuple(options.drop)})
     table = read_table(options.file, **reading)
     classes = FAMILIES[options.family].form == "class"
-    study = make_study(table, roles, options.encode, options.omit_missing, classes)
+    study = make_study(
+        table, roles, options.encode, options.omit_missing, classes, options.event
+    )
     arguments = fit_arguments(options, study)
     code = as_python(options.file, reading, roles, study, arguments)
     shown = sys.stderr.isatty()

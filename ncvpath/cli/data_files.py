@@ -8,7 +8,7 @@ import warnings
 import zipfile
 import zlib
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..results.printing import some
 from ..runtime.loading import package
@@ -69,6 +69,7 @@ class Study(NamedTuple):
     of_rows: dict[str, "pd.Series"]  # weights, offset, strata, groups, as far as given
     omitted: int  # rows with missing values
     levels: dict[str, list[str]]  # of text columns
+    event: Any = None  # the entry that is one, if the user has said it
 
     @property
     def encoded(self):
@@ -239,10 +240,13 @@ MOSTLY = 0.9  # share of numbers, from which a column of text is taken for one o
 MOST_LEVELS, FEW_LEVELS = 0.2, 10
 
 
-def make_study(table, roles, encode=False, omit_missing=False, classes=False):
+def make_study(
+    table, roles, encode=False, omit_missing=False, classes=False, event=None
+):
     """Response, what belongs to rows, and features of a table.
 
-    Two `classes` may be words; any other response is numbers.
+    Two `classes` may be words, and so may a status of which the `event` is named; any
+    other response is numbers.
     """
     check_roles(list(table.columns), roles)
     table = table.drop(columns=list(roles.drop))
@@ -258,11 +262,16 @@ def make_study(table, roles, encode=False, omit_missing=False, classes=False):
             f"a fit needs 2 rows at least; got {len(table)}"
             + (f" of {rows} without missing values" if omit_missing else "")
         )
+    if event is not None:
+        event = level_called(table[roles.status or roles.response], event)
+        table = with_event(table, roles, event)
     for role in NUMBERS[1:] if classes else NUMBERS:
         name = getattr(roles, role)
         if name is not None and not is_numeric(table[name]):
             two = role == "response" and table[name].astype(str).nunique() == 2
             advice = "; two classes need --family binomial" if two else ""
+            if role == "status":
+                advice = "; --event says which entry is an event"
             raise ValueError(
                 f"--{role} must be a column of numbers; {name!r} has "
                 f"{example(table[name])}{advice}"
@@ -277,7 +286,33 @@ def make_study(table, roles, encode=False, omit_missing=False, classes=False):
     X, levels = encode_text(table.drop(columns=used), encode)
     if X.shape[1] == 0:
         raise ValueError("no column is left as a feature")
-    return Study(X, y, of_rows, rows - len(table), levels)
+    return Study(X, y, of_rows, rows - len(table), levels, event)
+
+
+def level_called(column, word):
+    """The entry of a column that a word on the command line means."""
+    levels = column.drop_duplicates().tolist()
+    for level in levels:
+        if str(level) == word or (is_numeric(column) and str(level) == f"{word}.0"):
+            return level
+    shown = some([repr(str(level)) for level in levels])
+    raise ValueError(f"--event: {column.name!r} has no {word!r}; it has {shown}")
+
+
+def with_event(table, roles, event):
+    """The table with a status of ones and zeros, or with the event as last class."""
+    name = roles.status or roles.response
+    if roles.status is not None:
+        return table.assign(**{name: (table[name] == event).astype(int)})
+    return table.assign(**{name: table[name].astype(in_order(table[name], event))})
+
+
+def in_order(column, event):
+    """The type of a column of classes, of which the event is the last."""
+    pd = package("pandas")
+
+    others = [level for level in column.drop_duplicates().tolist() if level != event]
+    return pd.CategoricalDtype([*others, event])
 
 
 def check_roles(columns, roles):
