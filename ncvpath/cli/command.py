@@ -14,7 +14,7 @@ from ..path import ConvergenceWarning, ncvpath
 from ..results import cv_storage, storage
 from .as_python import as_python
 from .data_files import Roles, hint, make_study, read_table
-from .delivery import REPORT, delivery, refuse_source
+from .delivery import MODEL, REPORT, delivery, refuse_source
 from .options import check_options, fit_parser
 from .parsing import ANSWERED, program
 from .report import HELD, HELD_OUT, as_html, picture, plot_held_out
@@ -22,7 +22,6 @@ from .run import Run
 from .words import in_options, translated
 
 FEW_CELLS = 10_000_000  # of coefficients.csv; above, it leaves out features at zero
-MODEL = "model.npz"
 
 
 def fit_command(arguments):
@@ -168,7 +167,7 @@ def tell(run, folder, names):
         if remark:
             print(f"{program()} fit: {remark}", file=sys.stderr)
     print(f"{run.file}: {run.header()}\n")
-    print(run.path if run.cv is None else run.cv)
+    print(str(run.path).replace("summary()", "path.csv") if run.cv is None else run.cv)
     table = run.selected()
     table = table.mask(table == 0)  # a dot, as R prints what is not in the model
     lambdas = [f"{k} = {run.path.lambdas[v]:.4g}" for k, v in run.choices().items()]
