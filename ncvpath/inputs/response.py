@@ -21,6 +21,10 @@ from .labels import (
 )
 from .survival import is_survival, looks_like_survival, survival_times
 
+# What families are called by the model or the response.
+MEANT = dict.fromkeys(("logistic", "logit", "bernoulli", "binary"), "binomial") | (
+    dict.fromkeys(("normal", "linear"), "gaussian")
+) | dict.fromkeys(("survival", "coxph"), "cox") | {"count": "poisson"}
 TIES = ("breslow", "efron")
 
 
@@ -32,7 +36,9 @@ def check_family(family):
     known = FAMILIES.get(family.lower()) if isinstance(family, str) else None
     if known is None:
         is_class = isinstance(family, type) and issubclass(family, Family)
-        advice = " (a class: make an object of it)" if is_class else ""
+        meant = MEANT.get(family.lower()) if isinstance(family, str) else None
+        advice = f" (did you mean {meant!r}?)" if meant else ""
+        advice = " (a class: make an object of it)" if is_class else advice
         raise ValueError(
             f"family must be one of {', '.join(FAMILIES)} (families() says for which y)"
             ", or an object of a class derived from ncvpath.Family; got "

@@ -19,6 +19,12 @@ from ..solver.working_set import RULES
 from .checks import count, finite, flag, number, one_of, real_array
 from .response import check_family
 
+# What others are called that are none of ours by itself.
+OTHER_PENALTIES = {
+    "ridge": " (a ridge leaves no coefficient at zero: scikit-learn's RidgeCV; a small "
+    "alpha is near it)",
+} | dict.fromkeys(("elasticnet", "elastic net", "enet"), " (the lasso with alpha < 1)")
+OTHER_PENALTIES |= {"l1": " (did you mean 'lasso'?)"}
 SOLVERS = (*INNER, *MAJORIZING)
 
 
@@ -198,6 +204,7 @@ def _penalty(penalty):
         names = ", ".join(row.name for row in ROWS)
         raise ValueError(
             f"penalty must be one of {names}; got penalty={brief(penalty)}"
+            f"{OTHER_PENALTIES.get(str(penalty).lower(), '')}"
         )
     return row
 
