@@ -17,7 +17,7 @@ from .data_files import Roles, hint, make_study, read_table
 from .delivery import MODEL, REPORT, delivery, refuse_source
 from .options import check_options, fit_parser
 from .parsing import ANSWERED, program
-from .report import HELD, HELD_OUT, as_html, picture, plot_held_out
+from .report import HALF, HELD, HELD_OUT, WIDE, as_html, picture, plot_held_out
 from .run import Run
 from .words import in_options, translated
 
@@ -131,8 +131,9 @@ def write(run, folder, form):
         cv.to_frame().to_csv(folder / "cv.csv")
     pictures = {}
     for name, draw in drawings(run).items():
-        pictures[name] = picture(draw, "png")
-        own = pictures[name] if form == "png" else picture(draw, form)
+        size = WIDE if name == "path" else HALF
+        pictures[name] = picture(draw, "png", size)
+        own = pictures[name] if form == "png" else picture(draw, form, size)
         (folder / f"{name}.{form}").write_bytes(own)
     names = [*(file.name for file in folder.iterdir()), REPORT]
     report = as_html(run, pictures, names)
