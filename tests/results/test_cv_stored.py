@@ -191,7 +191,7 @@ def test_the_grid_that_is_handed_out_is_the_users(cv):
     before, picture = cv.grid.copy(), cv.plot(kind="grid")
     table = cv.grid
     table["cve"] = 0.0
-    table.drop(columns="alpha", inplace=True)
+    del table["alpha"]
     pd.testing.assert_frame_equal(cv.grid, before)
     assert cv.plot(kind="grid").get_ylabel() == picture.get_ylabel()
 
