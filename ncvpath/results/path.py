@@ -547,7 +547,8 @@ class NcvPath:
             Logarithmic lambda axis.
         label : int, str, sequence of str, or bool
             Which features to name at the end of their lines: so many, largest first;
-            those of these names; True: all that are drawn; False: none.
+            those of these names; True: all that are drawn; False: none. Where there is
+            no room to read so many, the largest of them, and how many are left out.
         shade : bool
             Shade the region where the objective is no longer locally convex; lighter,
             where norm or deviance turn back, so that models before it are there, too.
