@@ -22,9 +22,11 @@ from .labels import (
 from .survival import is_survival, looks_like_survival, survival_times
 
 # What families are called by the model or the response.
-MEANT = dict.fromkeys(("logistic", "logit", "bernoulli", "binary"), "binomial") | (
-    dict.fromkeys(("normal", "linear"), "gaussian")
-) | dict.fromkeys(("survival", "coxph"), "cox") | {"count": "poisson"}
+MEANT = {
+    "logistic": "binomial", "logit": "binomial", "bernoulli": "binomial",
+    "binary": "binomial", "linear": "gaussian", "normal": "gaussian",
+    "count": "poisson", "coxph": "cox", "survival": "cox",
+}
 TIES = ("breslow", "efron")
 
 

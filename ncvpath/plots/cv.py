@@ -27,7 +27,7 @@ MARGIN = 0.02  # left and right of the dots, as a fraction of their range
 
 def plot_cv(cv, ax=None, kind="cve", log_lambda=True):
     """Draw what cross-validation found. See CvNcvPath.plot."""
-    if kind == "rsq":  # as ncvreg has it
+    if isinstance(kind, str) and kind == "rsq":  # as ncvreg has it
         raise ValueError("kind must be r2 where R has rsq; got kind='rsq'")
     one_of("kind", kind, KINDS)
     if kind == "grid":

@@ -98,7 +98,7 @@ def test_arguments_without_a_name_are_to_be_named(function):
 @pytest.mark.parametrize("arguments, words", [
     (dict(penalty_factor={"Age": 0}), "got 'Age' (did you mean 'age'?)"),
     (dict(penalty="ridge"), "leaves no coefficient at zero"),
-    (dict(penalty="elasticnet"), "(the lasso with alpha < 1)"),
+    (dict(penalty="elasticnet"), "(it is the lasso with alpha < 1)"),
     (dict(penalty="l1"), "(did you mean 'lasso'?)"),
     (dict(family="logistic"), "(did you mean 'binomial'?)"),
     (dict(family="normal"), "(did you mean 'gaussian'?)"),
