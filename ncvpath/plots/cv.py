@@ -18,7 +18,7 @@ from .axes import (
     set_horizontal,
     small,
 )
-from .palette import QUIET, REGION, background, colours, is_dark, tone
+from .palette import HUES, QUIET, REGION, background, colours, is_dark, tone
 
 KINDS = ("cve", "r2", "scale", "grid")
 REACH = 4  # standard errors from the best that have colours of their own
@@ -177,7 +177,7 @@ def shades(ax, maximised):
         return "Blues" if maximised else "Blues_r"
     from matplotlib.colors import LinearSegmentedColormap
 
-    ends = [tone(ax, REGION), colours(ax, [0])[0]]
+    ends = [tone(ax, REGION), HUES[0]]
     return LinearSegmentedColormap.from_list("dark", ends if maximised else ends[::-1])
 
 
