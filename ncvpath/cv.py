@@ -13,7 +13,7 @@ from .crossval.measures import ByRow, find_measure
 from .inputs.checks import entries, flag
 from .inputs.data import OfRows, check_data, compare_indexes, constant_level
 from .inputs.settings import check_settings
-from .inputs.words import advice
+from .inputs.words import advice, knows_its_arguments
 from .matrices.distributed import DaskColumns
 from .path import ConvergenceWarning, ncvpath
 from .results import CvNcvPath
@@ -27,6 +27,7 @@ from .runtime.progress import Bar
 OF_THE_DATA = (*OfRows._fields, "penalty_factor", "feature_names")
 
 
+@knows_its_arguments
 def cv_ncvpath(
     X, y, *, nfolds=10, folds=None, groups=None, random_state=None, measure=None,
     executor=None, keep=False, progress=False, **arguments,

@@ -110,8 +110,8 @@ MUTANTS = (
     ),
     Mutant(
         "the certificate's bound", "kernels/screening.py",
-        "if not size + off <= units[k, 0] * penalty_factor[j]:",
-        "if not size <= units[k, 0] * penalty_factor[j]:",
+        "if not size + off <= levels[k, 0] * penalty_factor[j]:",
+        "if not size <= levels[k, 0] * penalty_factor[j]:",
         f"{CERTIFICATES} -k no_certified and plain",
     ),
     Mutant(
@@ -401,8 +401,8 @@ MUTANTS = (
         f"{RESULTS} -k criteria",
     ),
     Mutant(
-        "EBIC's count of models", "results/criteria.py", "- gammaln(p - df + 1))",
-        "+ gammaln(p - df + 1))", f"{RESULTS} -k criteria",
+        "EBIC's count of models", "results/criteria.py", "- gammaln(p - df + 1)",
+        "+ gammaln(p - df + 1)", f"{RESULTS} -k criteria",
     ),
     Mutant(
         "selected() on the log scale", "results/queries.py",

@@ -14,11 +14,17 @@ def as_python(file, options, roles, study, arguments):
     if study.omitted:
         lines.append("data = data.dropna().infer_objects()")
     columns = [*roles.outcomes]
+    if study.event is not None and columns:
+        status = f"data[{roles.status!r}]"
+        lines.append(f"{status} = ({status} == {study.event!r}).astype(int)")
     if columns:
         lines.append(f"y = data[{columns!r}].to_numpy()")
         lines.append(f"data = data.drop(columns={columns!r})")
     else:
         lines.append(f"y = data.pop({roles.response!r})")
+        if study.event is not None:
+            order = study.y.cat.categories.tolist()
+            lines.append(f"y = y.astype(pd.CategoricalDtype({order!r}))")
     given = dict(arguments)
     for role in study.of_rows:
         lines.append(f"{role} = data.pop({getattr(roles, role)!r})")

@@ -14,15 +14,14 @@ from ..path import ConvergenceWarning, ncvpath
 from ..results import cv_storage, storage
 from .as_python import as_python
 from .data_files import Roles, hint, make_study, read_table
-from .delivery import REPORT, delivery, refuse_source
+from .delivery import MODEL, REPORT, delivery, refuse_source
 from .options import check_options, fit_parser
 from .parsing import ANSWERED, program
-from .report import HELD, HELD_OUT, as_html, picture, plot_held_out
+from .report import HALF, HELD, HELD_OUT, WIDE, as_html, picture, plot_held_out
 from .run import Run
 from .words import in_options, translated
 
 FEW_CELLS = 10_000_000  # of coefficients.csv; above, it leaves out features at zero
-MODEL = "model.npz"
 
 
 def fit_command(arguments):
@@ -58,7 +57,9 @@ def fitted(options, command):
     roles = Roles(**own | {"drop": tuple(options.drop)})
     table = read_table(options.file, **reading)
     classes = FAMILIES[options.family].form == "class"
-    study = make_study(table, roles, options.encode, options.omit_missing, classes)
+    study = make_study(
+        table, roles, options.encode, options.omit_missing, classes, options.event
+    )
     arguments = fit_arguments(options, study)
     code = as_python(options.file, reading, roles, study, arguments)
     shown = sys.stderr.isatty()
@@ -130,8 +131,9 @@ def write(run, folder, form):
         cv.to_frame().to_csv(folder / "cv.csv")
     pictures = {}
     for name, draw in drawings(run).items():
-        pictures[name] = picture(draw, "png")
-        own = pictures[name] if form == "png" else picture(draw, form)
+        size = WIDE if name == "path" else HALF
+        pictures[name] = picture(draw, "png", size)
+        own = pictures[name] if form == "png" else picture(draw, form, size)
         (folder / f"{name}.{form}").write_bytes(own)
     names = [*(file.name for file in folder.iterdir()), REPORT]
     report = as_html(run, pictures, names)
@@ -166,7 +168,7 @@ def tell(run, folder, names):
         if remark:
             print(f"{program()} fit: {remark}", file=sys.stderr)
     print(f"{run.file}: {run.header()}\n")
-    print(run.path if run.cv is None else run.cv)
+    print(str(run.path).replace("summary()", "path.csv") if run.cv is None else run.cv)
     table = run.selected()
     table = table.mask(table == 0)  # a dot, as R prints what is not in the model
     lambdas = [f"{k} = {run.path.lambdas[v]:.4g}" for k, v in run.choices().items()]

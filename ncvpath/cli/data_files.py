@@ -8,7 +8,7 @@ import warnings
 import zipfile
 import zlib
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..results.printing import some
 from ..runtime.loading import package
@@ -69,6 +69,7 @@ class Study(NamedTuple):
     of_rows: dict[str, "pd.Series"]  # weights, offset, strata, groups, as far as given
     omitted: int  # rows with missing values
     levels: dict[str, list[str]]  # of text columns
+    event: Any = None  # the entry that is one, if the user has said it
 
     @property
     def encoded(self):
@@ -233,16 +234,25 @@ NUMBERS = (
     "response", "failures", "successes", "start", "time", "status", "weights", "offset",
 )
 OF_ROWS = ("weights", "offset", "strata", "groups")
+MOSTLY = 0.9  # share of numbers, from which a column of text is taken for one of them
+# A text is names, and no levels, if it has more than this share of the rows; of few
+# rows these are fine.
+MOST_LEVELS, FEW_LEVELS = 0.2, 10
 
 
-def make_study(table, roles, encode=False, omit_missing=False, classes=False):
+def make_study(
+    table, roles, encode=False, omit_missing=False, classes=False, event=None
+):
     """Response, what belongs to rows, and features of a table.
 
-    Two `classes` may be words; any other response is numbers.
+    Two `classes` may be words, and so may a status of which the `event` is named; any
+    other response is numbers.
     """
     check_roles(list(table.columns), roles)
     table = table.drop(columns=list(roles.drop))
     rows = len(table)
+    used = [name for _, name in roles.named() if name not in roles.drop]
+    refuse_empty(table.drop(columns=used))
     if omit_missing:
         # Without its gaps a column of true and false is one again.
         table = table.dropna().infer_objects()
@@ -252,12 +262,16 @@ def make_study(table, roles, encode=False, omit_missing=False, classes=False):
             f"a fit needs 2 rows at least; got {len(table)}"
             + (f" of {rows} without missing values" if omit_missing else "")
         )
-    used = [name for _, name in roles.named() if name not in roles.drop]
+    if event is not None:
+        event = level_called(table[roles.status or roles.response], event)
+        table = with_event(table, roles, event)
     for role in NUMBERS[1:] if classes else NUMBERS:
         name = getattr(roles, role)
         if name is not None and not is_numeric(table[name]):
             two = role == "response" and table[name].astype(str).nunique() == 2
             advice = "; two classes need --family binomial" if two else ""
+            if role == "status":
+                advice = "; --event says which entry is an event"
             raise ValueError(
                 f"--{role} must be a column of numbers; {name!r} has "
                 f"{example(table[name])}{advice}"
@@ -272,7 +286,33 @@ def make_study(table, roles, encode=False, omit_missing=False, classes=False):
     X, levels = encode_text(table.drop(columns=used), encode)
     if X.shape[1] == 0:
         raise ValueError("no column is left as a feature")
-    return Study(X, y, of_rows, rows - len(table), levels)
+    return Study(X, y, of_rows, rows - len(table), levels, event)
+
+
+def level_called(column, word):
+    """The entry of a column that a word on the command line means."""
+    levels = column.drop_duplicates().tolist()
+    for level in levels:
+        if str(level) == word or (is_numeric(column) and str(level) == f"{word}.0"):
+            return level
+    shown = some([repr(str(level)) for level in levels])
+    raise ValueError(f"--event: {column.name!r} has no {word!r}; it has {shown}")
+
+
+def with_event(table, roles, event):
+    """The table with a status of ones and zeros, or with the event as last class."""
+    name = roles.status or roles.response
+    if roles.status is not None:
+        return table.assign(**{name: (table[name] == event).astype(int)})
+    return table.assign(**{name: table[name].astype(in_order(table[name], event))})
+
+
+def in_order(column, event):
+    """The type of a column of classes, of which the event is the last."""
+    pd = package("pandas")
+
+    others = [level for level in column.drop_duplicates().tolist() if level != event]
+    return pd.CategoricalDtype([*others, event])
 
 
 def check_roles(columns, roles):
@@ -308,6 +348,17 @@ def hint(name, columns):
     if len(columns) == 1:
         return f"; the only one is {columns[0]!r}: is the separator another (--sep)?"
     return f"; there are {some(list(map(repr, columns)))}"
+
+
+def refuse_empty(table):
+    """An error that names columns without any value, for which all rows would go."""
+    empty = [repr(name) for name in table.columns if table[name].isna().all()]
+    if empty and len(table):
+        has = "columns {} have" if len(empty) > 1 else "column {} has"
+        leave = "them" if len(empty) > 1 else "it"
+        raise ValueError(
+            f"{has.format(some(empty))} no value; leave {leave} out with --drop"
+        )
 
 
 def refuse_missing(table):
@@ -356,19 +407,58 @@ def encode_text(X, encode):
 
     other = [name for name in X.columns if not is_numeric(X[name])]
     for name in other:
+        refuse_numerals(name, X[name])
         if not encode or not is_text(X[name]):
             raise ValueError(advice(X, other, name))
     levels = {name: levels_of(X[name]) for name in other}
     for name, own in levels.items():
-        if len(own) == len(X):
-            raise ValueError(
-                f"--encode: column {name!r} is different in every row; leave it out "
-                f"with --drop {name!r}"
-            )
+        refuse_names(name, len(own), len(X))
     style = dict(prefix_sep="=", dtype=float)
     for names, drop_first in by_levels(levels):
         X = pd.get_dummies(X, columns=names, drop_first=drop_first, **style)
     return X, levels
+
+
+def refuse_numerals(name, column):
+    """An error where most of a text are numbers, of which none is a level."""
+    text = column.astype(str)
+    plain, found = is_numeral(text), is_numeral(text.str.replace(",", "."))
+    # Where all are plain, somebody has made text of them on purpose.
+    if plain.all() or found.mean() < MOSTLY:
+        return
+    if found.all():
+        wrong, said = ~plain, "with decimal commas, as"
+        mixed = text.str.contains(".", regex=False).any()
+        remedy = "write all with points" if mixed else "add --decimal ,"
+    else:
+        wrong, said = ~found, "but for"
+        remedy = "correct that or empty the cell (and see --omit-missing)"
+    k, count = int(wrong.to_numpy().argmax()), wrong.sum()
+    more = f" and {count - 1} more" if count > 1 else ""
+    raise ValueError(
+        f"column {name!r} is numbers {said} {str(column.iloc[k])!r} in row {k + 1}"
+        f"{more}: {remedy}, or leave the column out with --drop {name!r}"
+    )
+
+
+def is_numeral(text):
+    """Which entries of a text say a number."""
+    pd = package("pandas")
+
+    return pd.to_numeric(text, errors="coerce").notna()
+
+
+def refuse_names(name, levels, rows):
+    """An error where a text tells rows apart, and no groups of them."""
+    if levels == rows:
+        said = "is different in every row"
+    elif levels > max(rows * MOST_LEVELS, FEW_LEVELS):
+        said = f"has {levels} levels in {rows} rows, too few of each to learn from"
+    else:
+        return
+    raise ValueError(
+        f"--encode: column {name!r} {said}; leave it out with --drop {name!r}"
+    )
 
 
 def levels_of(column):

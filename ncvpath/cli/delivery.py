@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 REPORT = "report.html"
+MODEL = "model.npz"
 # Only names that a run may have written count as its own.
 PLAIN_NAME = re.compile(r"\w+\.(csv|html|npz|png|pdf|svg)")
 

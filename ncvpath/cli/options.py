@@ -16,6 +16,7 @@ examples:
   {0} fit heart.csv --response chd --family binomial --cv 10 --measure auc
   {0} fit doses.csv --failures alive --successes dead --family binomial
   {0} fit trial.csv --time days --status died --family cox --strata centre
+  {0} fit trial.csv --time days --status state --event dead --family cox
 
 Written into the folder: report.html (open this first), coefficients.csv (one row per
 feature, one column per lambda), selected.csv (the chosen models), path.csv (one row per
@@ -58,7 +59,10 @@ def data_options(group):
     add("--successes", metavar="COLUMN", help="and how many did not")
     add("--time", metavar="COLUMN", help="with --family cox: time of event or end")
     add("--status", metavar="COLUMN",
-        help="with --family cox: 1 where the event happened then, else 0")
+        help="with --family cox: 1 = event, 0 = censored; other words with --event")
+    add("--event", metavar="LEVEL",
+        help="which entry of --status is an event (all others are censored), or which "
+        "class of a binomial --response (default: the last in order)")
     add("--start", metavar="COLUMN",
         help="with --family cox: time from which the row was observed (late entry)")
     add("--weights", metavar="COLUMN", help="observation weights")
@@ -148,9 +152,10 @@ OUTCOMES = {
     "survival": (("time", "status"),),
 }
 # What only some forms have besides.
-OWN = {"survival": ("start", "strata", "ties")}
+OWN = {"survival": ("start", "strata", "ties", "event"), "class": ("event",)}
 HINTS = {"survival": "survival times need --family cox",
-         "class": "counts of both need --family binomial"}
+         "class": "counts of both need --family binomial",
+         "event": "two classes need --family binomial, survival times --family cox"}
 
 
 def check_options(parser, options):
@@ -166,6 +171,8 @@ def check_options(parser, options):
                     "--cv K"
                 )
     check_outcome(parser, options)
+    if options.event is not None and options.response is None and options.time is None:
+        parser.error("--event is for two classes or a status; counts have neither")
 
 
 def check_outcome(parser, options):
@@ -179,7 +186,8 @@ def check_outcome(parser, options):
         foreign = (*(n for way in OUTCOMES[other] for n in way), *OWN.get(other, ()))
         for name in foreign:
             if name not in mine and getattr(options, name) is not None:
-                hint = f"; {HINTS[other]}" if other in HINTS else ""
+                hint = HINTS.get(name, HINTS.get(other))
+                hint = f"; {hint}" if hint else ""
                 parser.error(
                     f"--{name} is not for --family {options.family}, whose outcome is "
                     f"{told}{hint}"

@@ -23,9 +23,9 @@ th, td { padding: .14rem 1.1rem .14rem 0; text-align: left; vertical-align: base
 thead th { border-bottom: 1px solid #888; font-weight: normal; color: #555; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 tbody th { font-weight: normal; overflow-wrap: anywhere; min-width: 8em; }
-tr, .row, li { break-inside: avoid; }
+tr, .row, li, .whole { break-inside: avoid; }
 .row { display: flex; flex-wrap: wrap; gap: 0 1.2rem; }
-figure { margin: .8rem 0; flex: 1 1 20rem; max-width: 40rem; }
+figure { margin: .8rem 0; flex: 1 1 18rem; }
 ul { margin: .5rem 0; padding-left: 1.1rem; }
 img { width: 100%; height: auto; display: block; }
 pre { background: #f5f5f2; padding: .7rem .9rem; white-space: pre-wrap;
@@ -38,8 +38,8 @@ footer { border-top: 1px solid #ccc; margin-top: 2rem; padding-top: .5rem; }
   h2 { margin-top: .5rem; padding-top: .25rem; }
   td, th { line-height: 1.25; }
   .row { flex-wrap: nowrap; }
-  figure { max-width: 50%; margin: .4rem 0; }
-  pre { line-height: 1.2; margin: .4rem 0; }
+  figure { margin: .4rem 0; }
+  pre { font-size: .75rem; line-height: 1.15; margin: .4rem 0; padding: .4rem .7rem; }
   footer { margin-top: .5rem; line-height: 1.2; }
   p { margin: .25rem 0; }
 }
@@ -54,9 +54,11 @@ def number(value):
     return f"{value:.0f}" if whole else f"{value:.4g}"
 
 
-def section(title, *parts):
-    """A heading and what belongs to it."""
-    return f"<section><h2>{escape(title)}</h2>\n" + "\n".join(parts) + "</section>"
+def section(title, *parts, whole=False):
+    """A heading and what belongs to it; on paper all on one page, if it is `whole`."""
+    kind = ' class="whole"' if whole else ""
+    inner = "\n".join([f"<h2>{escape(title)}</h2>", *parts])
+    return f"<section{kind}>{inner}</section>"
 
 
 def bullets(sentences):
@@ -83,7 +85,7 @@ def html_table(head, rows, caption=None):
 
 
 def row(pictures, captions):
-    """Pictures beside each other on paper, below each other on a narrow screen."""
+    """Pictures beside each other, on a narrow screen below each other."""
     shown = [
         figure(pictures[name], words) for name, words in captions.items()
         if name in pictures

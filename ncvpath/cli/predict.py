@@ -8,9 +8,11 @@ import numpy as np
 from ..results import CvNcvPath, NcvPath
 from ..results.cv import rule_name
 from ..results.cv_storage import holds_cv
+from ..results.printing import counted, some
 from ..results.storage import read_levels, replaced
 from ..runtime.loading import package
 from .data_files import example, hint, is_numeric, read_table
+from .delivery import MODEL
 from .options import reading_options
 from .parsing import ANSWERED, Parser, program
 from .words import in_options
@@ -42,8 +44,8 @@ def predict_parser():
         description="Predict new rows by a model that `fit` has written.",
     )
     add = parser.add_argument
-    add("model", type=Path, metavar="MODEL",
-        help="model.npz of a fit, or a file that save() wrote in Python")
+    add("model", type=model_file, metavar="MODEL",
+        help="model.npz of a fit, or its folder, or a file that save() wrote in Python")
     add("file", type=Path, metavar="FILE", help="the new rows, in any format of fit")
     add("--out", type=Path, default=Path("predictions.csv"), metavar="CSV",
         help="where to write (default: %(default)s); replaced if it is there")
@@ -64,6 +66,12 @@ def predict_parser():
     return parser
 
 
+def model_file(text):
+    """The model that is meant, if need be within the folder of a fit."""
+    file = Path(text)
+    return file / MODEL if (file / MODEL).is_file() else file
+
+
 def predict_command(arguments):
     """Run `predict`; returns the exit code."""
     parser = predict_parser()
@@ -77,8 +85,16 @@ def predict_command(arguments):
             found.to_csv(stream)
     except ANSWERED as error:
         parser.fail(error)
-    print(f"{len(found)} rows, {', '.join(found.columns[:3])}: {options.out}")
+    print(f"{counted(len(found), 'row')}, {contents(found, options)}: {options.out}")
     return 0
+
+
+def contents(found, options):
+    """What the columns are, in words."""
+    if options.type != "survival":
+        return ", ".join(found.columns)
+    times = found.shape[1] - (options.id is not None)
+    return f"survival at {counted(times, 'time')}"
 
 
 def refuse_inputs(options):
@@ -128,7 +144,7 @@ def predictions(options, path, cv, levels, table):
         role: values.notna() for role, values in more.items()
     }).all(axis=1)
     if not needed.all() and not options.omit_missing:
-        raise ValueError(missing(X, more))
+        raise ValueError(missing(X, more, sources_of(X, table, levels)))
     rows = np.flatnonzero(needed)
     found = pd.DataFrame(index=pd.RangeIndex(1, len(table) + 1, name="row"))
     if options.id is not None:
@@ -149,7 +165,7 @@ def predictions(options, path, cv, levels, table):
 def refuse_name(name, path, types):
     """An error where the column to copy is called as one of ours."""
     taken = ["row", *types]
-    if "survival" in types:
+    if "survival" in types and path.baseline is not None:
         taken += map(str, [0.0, *path.baseline.times.tolist()])
     if name in taken:
         raise ValueError(
@@ -190,14 +206,15 @@ def column(table, option, name):
     return table[name]
 
 
-def missing(X, more):
-    """What is missing, in words."""
+def missing(X, more, sources):
+    """What is missing, in words; the levels of a text miss the same."""
     counts = X.isna().sum()
-    told = [f"{name!r} has {count}" for name, count in counts[counts > 0].items()]
+    gaps = {sources[name]: count for name, count in counts[counts > 0].items()}
+    told = [f"{name!r} has {count}" for name, count in gaps.items()]
     told += [f"--{role} has {n}" for role, values in more.items()
              if (n := values.isna().sum())]
     return (
-        f"missing values: {', '.join(told[:5])}; fill them in, or leave predictions of "
+        f"missing values: {some(told)}; fill them in, or leave predictions of "
         "those rows empty with --omit-missing"
     )
 
@@ -209,15 +226,11 @@ def features(table, path, levels):
     """The columns of the fit, those of encoded text among them."""
     pd = package("pandas")
 
-    sources = {f"{source}={level}": source for source in levels
-               for level in levels[source]}
     used, found, lost = {}, {}, []
-    for name in path.feature_names:
+    for name, source in sources_of(path.feature_names, table, levels).items():
         if name in table:
             found[name] = numeric(table, name)
-            continue
-        source = sources.get(name, encoded_from(name, table))
-        if source in table:
+        elif source in table:
             used.setdefault(source, []).append(name.removeprefix(f"{source}="))
         else:
             lost.append(name)
@@ -230,6 +243,16 @@ def features(table, path, levels):
     for source, own in used.items():
         found |= encoded(table[source], source, own, levels.get(source))
     return pd.DataFrame({name: found[name] for name in path.feature_names})
+
+
+def sources_of(names, table, levels):
+    """The column of FILE that each feature comes from."""
+    encoded = {f"{source}={level}": source for source in levels
+               for level in levels[source]}
+    return {
+        name: name if name in table else encoded.get(name, encoded_from(name, table))
+        for name in names
+    }
 
 
 def numeric(table, name):

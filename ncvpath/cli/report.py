@@ -20,6 +20,9 @@ from .run import outcome
 
 MOST_ROWS = 15  # of the table of coefficients
 MOST_NAMES = 20  # of a list of columns
+# Width and height of pictures in inches, so that ten points are about ten on a page:
+# that of the path is as wide as the text, others half as wide.
+WIDE, HALF = (8, 4), (4.6, 3.4)
 HELD = "held_out"  # the picture of predictions for rows held out, and who has one
 HELD_OUT = ("gaussian", "binomial", "poisson")
 
@@ -38,12 +41,12 @@ def as_html(run, pictures, files):
             section("Cross-validation", cv_table(run.cv), bullets(column_words(run.cv)),
                     row(pictures, {"cv": cv_caption(run), HELD: held_out_caption(run)}))
         )
-    parts.append(section("Path", row(pictures, {"path": path_caption(run)})))
-    if run.cv is None:
+    else:
         parts.append(section("Choice of lambda", criteria_table(run.path)))
-    parts += [
-        section("Remarks", bullets(remarks(run))),
-        section("Data and model", facts(run)),
+    parts += [  # on paper the picture of the path may need a new page; remarks do not
+        section("Remarks", bullets(remarks(run)), whole=True),
+        section("Path", row(pictures, {"path": path_caption(run)}), whole=True),
+        section("Data and model", facts(run), whole=True),
         section("The same in Python", f"<pre>{escape(run.code)}</pre>"),
         footer(run, files),
     ]
@@ -267,11 +270,11 @@ def footer(run, files):
 # ---- pictures ----------------------------------------------------------------------
 
 
-def picture(draw, form):
+def picture(draw, form, size):
     """What a function draws on Axes, in some format."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 5.2), layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     with warnings.catch_warnings():
         # Names may be written in letters that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph")

@@ -20,9 +20,10 @@ from ..inputs.checks import (
 )
 from ..inputs.frames import column_names, rows_of
 from ..inputs.settings import check_lambdas
+from ..inputs.words import refuse
 from ..path import ncvpath
 from ..runtime.messages import brief, warn_user
-from .words import in_their_words
+from .words import ELSEWHERE, in_their_words
 
 # Arguments of ncvpath() that have an entry per row are arguments of fit().
 OF_ROWS = {"weights": "sample_weight", "offset": "offset", "strata": "strata"}
@@ -48,7 +49,16 @@ def with_parameters(*without):
     itself = Parameter("self", Parameter.POSITIONAL_ONLY)
     asked = Signature([itself, *settings, *own])
 
-    def construct(self, /, **parameters):
+    def construct(self, /, *nameless, **parameters):
+        name = type(self).__name__
+        if nameless:
+            raise TypeError(
+                f"{name}() takes no arguments without a name; name them, as in "
+                "penalty='SCAD'"
+            )
+        for word in parameters:
+            if word not in asked.parameters:
+                refuse(name, word, asked.parameters, ELSEWHERE, ())
         bound = asked.bind(self, **parameters)
         bound.apply_defaults()
         for name, value in bound.kwargs.items():

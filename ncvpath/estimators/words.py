@@ -6,12 +6,22 @@ from contextlib import contextmanager
 from sklearn import exceptions
 
 from .. import path
+from ..inputs import words
 from ..runtime.messages import REWORD
 
 # What ncvpath() and cv_ncvpath() call it, at the beginning of a message and where a
 # value is shown, and what estimators do.
 ARGUMENTS = {
     "weights": "sample_weight", "nfolds": "cv", "folds": "cv", "n_threads": "n_jobs",
+}
+# What was meant by arguments that estimators do not have.
+LAMBDA = "select, the lambda itself"
+ELSEWHERE = words.ELSEWHERE | ARGUMENTS | {
+    "weights": "sample_weight of fit()", "sample_weight": "sample_weight of fit()",
+    "offset": "offset of fit()", "strata": "strata of NcvSurvival's fit()",
+    "groups": "groups of fit()", "rule": "select",
+    "lambda": LAMBDA, "lam": LAMBDA, "s": LAMBDA, "nfold": "cv", "fold": "cv",
+    "foldid": "cv", "ncores": "n_jobs",
 }
 ARGUMENT = re.compile(rf"^({'|'.join(ARGUMENTS)})\b|\b({'|'.join(ARGUMENTS)})(?==)")
 PHRASES = {

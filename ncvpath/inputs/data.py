@@ -12,7 +12,7 @@ from ..matrices.columns import Columns
 from ..matrices.distributed import DaskColumns
 from ..matrices.sparse import SparseColumns
 from ..runtime.memory import advised
-from ..runtime.messages import brief, warn_user
+from ..runtime.messages import brief, similar, warn_user
 from .checks import entries, finite, matrix, number, one_per_row, vector
 from .frames import chosen_columns, column_names, index_of, is_series
 from .response import check_response
@@ -196,6 +196,7 @@ def _factors(given, names, named):
             if str(name) not in position:
                 raise ValueError(
                     f"penalty_factor names must be features; got {str(name)!r}"
+                    f"{similar(str(name), names)}"
                 )
             label = f"penalty_factor[{str(name)!r}]"
             factor[position[str(name)]] = number(label, value, atleast=0, finite=False)

@@ -82,9 +82,12 @@ def refuse_other_columns(name, table):
 def remedy(name, column, values):
     """What to do about a column that is no numbers: they may be there as text."""
     encode = "encode it, e.g. with pandas.get_dummies, or drop it"
-    if values is None or getattr(values.dtype, "kind", "O") in "mM":
+    if values is None:
         return encode
     own = f"{name}[{str(column)!r}]"
+    if getattr(values.dtype, "kind", "O") in "mM":
+        since = f"({own} - {own}.min())" if values.dtype.kind == "M" else own
+        return f"make a number of it, e.g. days: {since}.dt.days, or drop it"
     try:
         numbers = sys.modules["pandas"].to_numeric(values, errors="coerce")
     except (TypeError, ValueError):  # entries that are lists, or other objects

@@ -21,6 +21,12 @@ from .labels import (
 )
 from .survival import is_survival, looks_like_survival, survival_times
 
+# What families are called by the model or the response.
+MEANT = {
+    "logistic": "binomial", "logit": "binomial", "bernoulli": "binomial",
+    "binary": "binomial", "linear": "gaussian", "normal": "gaussian",
+    "count": "poisson", "coxph": "cox", "survival": "cox",
+}
 TIES = ("breslow", "efron")
 # Of a linear predictor this large, six digits are left behind the point.
 LARGEST_OFFSET = 1e10
@@ -34,7 +40,9 @@ def check_family(family):
     known = FAMILIES.get(family.lower()) if isinstance(family, str) else None
     if known is None:
         is_class = isinstance(family, type) and issubclass(family, Family)
-        advice = " (a class: make an object of it)" if is_class else ""
+        meant = MEANT.get(family.lower()) if isinstance(family, str) else None
+        advice = f" (did you mean {meant!r}?)" if meant else ""
+        advice = " (a class: make an object of it)" if is_class else advice
         raise ValueError(
             f"family must be one of {', '.join(FAMILIES)} (families() says for which y)"
             ", or an object of a class derived from ncvpath.Family; got "

@@ -19,6 +19,14 @@ from ..solver.working_set import RULES
 from .checks import count, finite, flag, number, one_of, real_array
 from .response import check_family
 
+# What other penalties are, by their names.
+ELASTIC_NET = " (it is the lasso with alpha < 1)"
+OTHER_PENALTIES = {
+    "ridge": " (a ridge leaves no coefficient at zero: scikit-learn's RidgeCV fits it; "
+    "a small alpha is near it)",
+    "elasticnet": ELASTIC_NET, "elastic net": ELASTIC_NET, "enet": ELASTIC_NET,
+    "l1": " (did you mean 'lasso'?)",
+}
 SOLVERS = (*INNER, *MAJORIZING)
 
 
@@ -196,8 +204,10 @@ def _penalty(penalty):
     row = PENALTIES.get(penalty.lower()) if isinstance(penalty, str) else None
     if row is None:
         names = ", ".join(row.name for row in ROWS)
+        word = penalty.lower() if isinstance(penalty, str) else ""
         raise ValueError(
             f"penalty must be one of {names}; got penalty={brief(penalty)}"
+            f"{OTHER_PENALTIES.get(word, '')}"
         )
     return row
 

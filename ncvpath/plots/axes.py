@@ -1,5 +1,7 @@
 """What pictures along the path share: axes, their words, and marks at lambdas."""
 
+from os.path import commonprefix
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,6 +22,8 @@ SAYS = {
     "dev": "fraction of deviance explained",
 }
 LINE_HEIGHT = 1.5  # of a label, in font sizes
+LEAST = 6  # font size of a name that can be read, in points
+LONGEST = 28  # letters of a name, so that lines keep room beside it
 SMALL = 0.85  # font size of labels within the picture
 WIDTH = 0.62  # of a letter, in font sizes
 DECADE = 120  # points that ticks at 1, 2 and 5 need on a log axis
@@ -88,34 +92,39 @@ def set_log_ticks(ax, decades):
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
-def count_on_top(ax, x, df, log):
-    """The number of nonzero coefficients, along the top."""
+def count_on_top(ax, x, df, log, marked=()):
+    """The number of nonzero coefficients, along the top, where it changes; first of all
+    at the positions `marked`, and at the last."""
     where = np.log(x) if log else x
     letter = WIDTH * plt.rcParams["font.size"] / points(ax)[0]
     place = np.abs(where - where[0]) / (abs(where[-1] - where[0]) or 1.0)
     changes = np.flatnonzero(np.diff(df, prepend=-1))
-    gaps = [max(0.08, letter * (len(str(count)) + 2)) for count in df[changes]]
-    shown = changes[far_apart(place[changes], gaps)]
+    gaps = np.array([max(0.08, letter * (len(str(count)) + 2)) for count in df])
+    shown = far_apart(place, gaps, [*marked, x.size - 1, *changes])
     ticks_on_top(ax, x[shown], df[shown], "nonzero coefficients")
 
 
-def count_row(ax, x, df, log):
-    """The same as a row of counts at even distances, each at its own lambda."""
+def count_row(ax, x, df, log, marked):
+    """The same as a row of counts at even distances, each at its own lambda; those
+    `marked` and the last one take the place of their neighbours."""
     where = np.log(x) if log else x
     letter = WIDTH * plt.rcParams["font.size"] / points(ax)[0]
     gap = max(MOST_DENSE, letter * (len(str(df.max())) + 1.5))
     targets = np.linspace(where[0], where[-1], max(int(1 / gap), 1) + 1)
-    shown = np.unique([int(np.argmin(np.abs(where - place))) for place in targets])
+    shown = [int(np.argmin(np.abs(where - place))) for place in targets]
+    # Lambdas are not quite where they were wanted.
+    gaps = np.full(x.size, 0.8 * gap * abs(where[-1] - where[0]))
+    shown = far_apart(where, gaps, [*marked, x.size - 1, *shown])
     ticks_on_top(ax, x[shown], df[shown], "nonzero coefficients")
 
 
-def far_apart(places, gaps):
-    """Which places to keep, each at least its gap from the one kept before it."""
-    kept = [0]
-    for k in range(1, len(places)):
-        if abs(places[k] - places[kept[-1]]) >= gaps[k]:
+def far_apart(places, gaps, order):
+    """Which places to keep, tried in this order: each at least its gap from others."""
+    kept = []
+    for k in order:
+        if all(abs(places[k] - places[j]) >= max(gaps[j], gaps[k]) for j in kept):
             kept.append(k)
-    return kept
+    return np.unique(kept)
 
 
 def ticks_on_top(ax, places, numbers, words):
@@ -172,17 +181,25 @@ def write_beside(ax, place, label, side, down):
 # ---- names at the ends of lines ----------------------------------------------------
 
 
-def write_names(ax, heights, names, colours):
-    """Names at the right end of the lines, moved apart where they would overlap."""
+def room_for_names(ax):
+    """How many names can be read beside each other."""
+    return max(int(points(ax)[1] / (LINE_HEIGHT * LEAST)), 1)
+
+
+def write_names(ax, heights, names, colours, left_out=0):
+    """Names at the right end of the lines, moved apart where they would overlap; below
+    them, how many are left out."""
     if not names:
         return
-    transform = ax.get_yaxis_transform()
-    places = places_apart(ax, np.asarray(heights, dtype=float))
+    transform, names = ax.get_yaxis_transform(), shortened(names)
+    heights = np.asarray(heights, dtype=float)
+    below = [ax.get_ylim()[0]] * (left_out > 0)
+    places = places_apart(ax, np.append(heights, below))
     # As large as there is room for, when all are to be named.
-    size = min(small(), points(ax)[1] / (LINE_HEIGHT * len(names)))
+    size = min(small(), points(ax)[1] / (LINE_HEIGHT * places.size))
     for height, place, name, colour in zip(heights, places, names, colours):
         ax.annotate(
-            shortened(name), xy=(1, height), parse_math=False, xycoords=transform,
+            name, xy=(1, height), parse_math=False, xycoords=transform,
             xytext=(1.025, place), textcoords=transform,
             fontsize=size, color=colour, va="center", annotation_clip=False,
             arrowprops=dict(
@@ -192,10 +209,47 @@ def write_names(ax, heights, names, colours):
         )
 
 
-def shortened(name, most=28):
-    """A long name without its middle, so that lines keep room beside it."""
+    if below:
+        ax.annotate(
+            f"({left_out} more without a name)", xy=(1.025, places[-1]), fontsize=size,
+            xycoords=transform, color=tone(ax, WORDS), va="center",
+            annotation_clip=False,
+        )
+
+
+def shortened(names, most=LONGEST):
+    """Long names without their middle or, where that leaves the same of several,
+    without what they have in common."""
+    alike = {}
+    for name in names:
+        alike.setdefault(without_middle(name, most), set()).add(name)
+    found = {}
+    for label, own in alike.items():
+        several = sorted(own)
+        labels = [label] if len(own) == 1 else told_apart(several, most)
+        found |= dict(zip(several, labels))
+    return [found[name] for name in names]
+
+
+def without_middle(name, most):
+    """The beginning and the end of a long name."""
     half = (most - 3) // 2
     return name if len(name) <= most else f"{name[:half]}...{name[-half:]}"
+
+
+def told_apart(names, most):
+    """What differs among names that begin and end alike, with some of what does not."""
+    start = len(commonprefix(names))
+    end = len(commonprefix([name[start:][::-1] for name in names]))
+    room = most - 6  # beside the dots
+    parts = [name[start : len(name) - end] for name in names]
+    spare = room - max(map(len, parts))
+    if spare < 0:
+        return [f"...{part}..." for part in shortened(parts, max(room, 10))]
+    left, right = max(start - (spare + 1) // 2, 0), max(end - spare // 2, 0)
+    parts = [name[left : len(name) - right] for name in names]
+    dots = "..." if left else "", "..." if right else ""
+    return [f"{dots[0]}{part}{dots[1]}" for part in parts]
 
 
 def places_apart(ax, heights):

@@ -18,7 +18,7 @@ from .axes import (
     set_horizontal,
     small,
 )
-from .palette import QUIET, colours, is_dark, tone
+from .palette import HUES, QUIET, REGION, background, colours, is_dark, tone
 
 KINDS = ("cve", "r2", "scale", "grid")
 REACH = 4  # standard errors from the best that have colours of their own
@@ -27,6 +27,8 @@ MARGIN = 0.02  # left and right of the dots, as a fraction of their range
 
 def plot_cv(cv, ax=None, kind="cve", log_lambda=True):
     """Draw what cross-validation found. See CvNcvPath.plot."""
+    if isinstance(kind, str) and kind == "rsq":  # as ncvreg has it
+        raise ValueError("kind must be r2 where R has rsq; got kind='rsq'")
     one_of("kind", kind, KINDS)
     if kind == "grid":
         return plot_grid(cv, ax)
@@ -80,7 +82,8 @@ def plot_curve(cv, ax, y, bars, words, log):
     set_horizontal(ax, x, "lambda", log)
     widen(ax)
     mark_places(ax, choices(cv, log))
-    count_row(ax, x, df, log)
+    marked = [k for k in (cv.index_min, cv.index_1se) if k is not None and k < x.size]
+    count_row(ax, x, df, log, marked)
     return ax
 
 
@@ -140,7 +143,7 @@ def plot_rows(cv, ax, name):
     for k, ((value, row), (_, whole)) in enumerate(zip(rows, wholes)):
         image = ax.pcolormesh(
             edges(row["lambda"].to_numpy()), [k - 0.5, k + 0.5],
-            row["cve"].to_numpy()[None], cmap=shades(maximised), norm=scale.norm,
+            row["cve"].to_numpy()[None], cmap=shades(ax, maximised), norm=scale.norm,
             rasterized=True,
         )
         best = whole["lambda"].iloc[int((np.argmax if maximised else np.argmin)(
@@ -168,9 +171,14 @@ def mark_best(ax, lam, k, words, chosen):
     )
 
 
-def shades(maximised):
-    """The best is the darkest."""
-    return "Blues" if maximised else "Blues_r"
+def shades(ax, maximised):
+    """The best is the darkest; on dark axes, where the rest would glare, the bluest."""
+    if not is_dark(background(ax)):
+        return "Blues" if maximised else "Blues_r"
+    from matplotlib.colors import LinearSegmentedColormap
+
+    ends = [tone(ax, REGION), HUES[0]]
+    return LinearSegmentedColormap.from_list("dark", ends if maximised else ends[::-1])
 
 
 class Scale(NamedTuple):
@@ -224,7 +232,7 @@ def plot_pairs(cv, ax):
     ax = axes_or_new(ax, min(2.4 + 0.9 * columns, 12), min(2 + 0.55 * rows, 9))
     scale = error_colours(cv)
     image = ax.imshow(
-        table, cmap=shades(cv.words.maximised), aspect="auto", origin="lower",
+        table, cmap=shades(ax, cv.words.maximised), aspect="auto", origin="lower",
         norm=scale.norm,
     )
     size = "largest" if cv.words.maximised else "smallest"

@@ -34,7 +34,7 @@ def plot_classes(ax, predicted, event, classes):
         ax.hist(predicted[rows], edges, weights=share, label=f"{label}", **style)
         ax.hist(predicted[rows], edges, weights=share, histtype="step", color=colour)
     ax.set_xlim(0, 1)
-    ax.set_xlabel(f"probability of {classes[1]}, predicted when the row was held out")
+    ax.set_xlabel(f"probability of {classes[1]},\npredicted when the row was held out")
     ax.set_ylabel("share of the rows of the class")
     legend(ax, loc="upper center")
     return ax

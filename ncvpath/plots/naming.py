@@ -51,3 +51,12 @@ def named_rows(heights, last, features, most, wanted):
     np.maximum.at(peak, heights.indices, np.abs(heights.data))
     order = np.lexsort((-peak, -np.abs(last)))
     return order if most is None else order[:most][np.abs(last[order[:most]]) > 0]
+
+
+def largest(rows, last, room):
+    """Of the rows to name, those of the largest coefficients, if there is no room for
+    all; one place is then for saying so."""
+    if rows.size <= room:
+        return rows
+    order = np.argsort(-np.abs(last[rows]), kind="stable")
+    return rows[np.sort(order[: max(room - 1, 1)])]

@@ -12,15 +12,15 @@ from .axes import (
     SAYS,
     axes_or_new,
     count_on_top,
-    legend,
     mark_places,
+    room_for_names,
     set_horizontal,
     write_names,
 )
 from .density import draw_density
-from .naming import drawn_features, named_rows, read_label
-from .palette import LINE, QUIET, WORDS, colours, tone
-from .shading import shade_nonconvex
+from .naming import drawn_features, largest, named_rows, read_label
+from .palette import LINE, QUIET, colours, tone
+from .shading import explain, shade_nonconvex
 
 MANY = 50  # lines, beyond which those without a name are thin and grey,
 RASTER = 1000  # are pixels in a PDF,
@@ -59,7 +59,8 @@ def plot_path(path, ax, wishes, coefficients, options):
     features, heights = drawn_features(beta[:, :shown], wanted)
     x, df = x[:shown], path.df[:shown]
     last = heights[:, [-1]].toarray().ravel()
-    named = named_rows(heights, last, features, most, wanted)
+    asked = named_rows(heights, last, features, most, wanted)
+    named = largest(asked, last, room_for_names(ax))
     set_horizontal(ax, x, xvar, log)
     set_vertical(ax, heights, path, unit)
     draw_or_blame(ax, x, heights, features, named, options)
@@ -72,8 +73,11 @@ def plot_path(path, ax, wishes, coefficients, options):
         words = zip(places, marks.values())
         mark_places(ax, [(place, word, "right") for place, word in words], rows)
     names = [path.feature_names[j] for j in features[named]]
-    write_names(ax, last[named], names, name_colours(ax, features[named], options))
-    count_on_top(ax, x, df, log)
+    inks = name_colours(ax, features[named], options)
+    write_names(ax, last[named], names, inks, asked.size - named.size)
+    seen = [lam for lam, place in zip(marks, places) if place is not None]
+    marked = [np.abs(path.lambdas[:shown] - lam).argmin() for lam in seen]
+    count_on_top(ax, x, df, log, marked)
     return ax
 
 
@@ -184,7 +188,7 @@ def mark_walks(ax, path, x):
             transform=ax.get_xaxis_transform(), zorder=4, clip_on=False,
             label="another walk",
         )
-        legend(ax, loc="upper left", handlelength=1.2, labelcolor=tone(ax, WORDS))
+        explain(ax)
     return int(k.size > 0)
 
 

@@ -7,7 +7,7 @@ the same place on the axis then belongs to models before that part and within it
 import numpy as np
 
 from .axes import legend
-from .palette import REGION, WORDS, tone
+from .palette import QUIET, REGION, WORDS, tone
 
 INSIDE, BOTH = "nonconvex region", "nonconvex and convex"
 
@@ -26,8 +26,19 @@ def shade_nonconvex(ax, x, first):
             label="_" + kind if kind in known else kind,
         )
     if found:
-        legend(ax, loc="upper left", handlelength=1.2, labelcolor=tone(ax, WORDS))
+        explain(ax)
     return len({kind for _, kind in found})
+
+
+def explain(ax):
+    """The legend, before lines of marks: these run on behind it."""
+    legend(
+        ax, loc="upper left", handlelength=1.2, labelcolor=tone(ax, WORDS),
+        frameon=True, facecolor=tone(ax, 0), edgecolor="none", framealpha=1,
+        borderpad=0.2,
+    )
+    for swatch in ax.get_legend().get_patches():
+        swatch.set(edgecolor=tone(ax, QUIET), linewidth=0.6)
 
 
 def bands(x, first):

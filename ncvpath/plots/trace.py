@@ -80,5 +80,5 @@ def sizes_on_top(ax, x, sizes):
     shown = np.unique(np.linspace(0, x.size - 1, min(MOST_TICKS, x.size)).astype(int))
     # Rounds of later lambdas may be too close in time to be read.
     gap = 0.06 * (x[-1] - x[0])
-    kept = shown[far_apart(x[shown], np.full(shown.size, gap))]
+    kept = far_apart(x, np.full(x.size, gap), shown)
     ticks_on_top(ax, x[kept], sizes[kept], "features in the working set")

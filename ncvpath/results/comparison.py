@@ -153,7 +153,7 @@ def draw(ax, table, words, lam):
             values, rows + spread[k], MARKERS[k % len(MARKERS)], color=ink[k],
             markersize=5, linestyle="none", label=label, zorder=3,
         )
-    names = [shortened(name) for name in shown.index]
+    names = shortened(shown.index)
     ax.set_yticks(rows, names, parse_math=False)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(max(len(shown), 1) - 0.5, -0.5)

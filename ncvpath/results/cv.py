@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..inputs.checks import one_of
+from ..inputs.words import knows_its_arguments
 from ..runtime.loading import package
 from ..runtime.messages import brief
 from . import cv_storage, pickles
@@ -157,6 +158,7 @@ class CvNcvPath:
         """What the measure is called, and whether more of it is better."""
         return words_of(self.measure, family_name(self.fit))
 
+    @knows_its_arguments
     def coef(
         self, rule="min", lam=None, standardized=False
     ) -> "pd.Series | pd.DataFrame":
@@ -175,6 +177,7 @@ class CvNcvPath:
         """
         return self.fit.coef(**self._where(rule, lam), standardized=standardized)
 
+    @knows_its_arguments
     def predict(
         self, X, rule="min", lam=None, type="response", offset=None, strata=None
     ) -> "np.ndarray | pd.DataFrame":
@@ -194,6 +197,7 @@ class CvNcvPath:
         more = dict(type=type, offset=offset, strata=strata)
         return self.fit.predict(X, **self._where(rule, lam), **more)
 
+    @knows_its_arguments
     def selected(self, rule="min") -> list[str]:
         """Names of the features used at "min" or "1se".
 
@@ -306,6 +310,7 @@ class CvNcvPath:
             chosen["lambda_1se"] = self.lambda_1se
         return facts(self.fit) | {"measure": self.measure} | chosen
 
+    @knows_its_arguments
     def plot(self, ax=None, kind="cve", log_lambda=True) -> "Axes":
         """Draw the curve of errors, or the map over gamma and alpha.
 

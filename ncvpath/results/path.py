@@ -13,6 +13,7 @@ from ..families.survival import Baseline
 from ..inputs.checks import flag, number, one_of
 from ..inputs.data import compare_indexes, match_columns
 from ..inputs.frames import rows_of
+from ..inputs.words import knows_its_arguments
 from ..runtime.loading import package
 from . import criteria, pickles, predictions, printing, queries, storage, tables
 from .frozen import NOT_OURS, freeze
@@ -177,6 +178,7 @@ class NcvPath:
 
     # ---- coefficients ---------------------------------------------------------
 
+    @knows_its_arguments
     def coef(
         self, lam=None, which=None, standardized=False
     ) -> "pd.Series | pd.DataFrame":
@@ -218,6 +220,7 @@ class NcvPath:
             beta, intercept = beta @ mix, intercept @ mix
         return tables.coefficients(self, intercept, beta, lambdas, single)
 
+    @knows_its_arguments
     def selected(self, lam=None, which=None) -> "list[str] | dict[float, list[str]]":
         """Names of the nonzero features at the grid lambda nearest to `lam`.
 
@@ -272,6 +275,7 @@ class NcvPath:
 
     # ---- predictions ----------------------------------------------------------
 
+    @knows_its_arguments
     def predict(
         self, X, lam=None, which=None, type="response", offset=None, strata=None
     ) -> "np.ndarray | pd.DataFrame":
@@ -314,6 +318,7 @@ class NcvPath:
         link = queries.linear_predictors(self, own, mix, single, offset)
         return predictions.predicted(self, X, link, type, mix, strata)
 
+    @knows_its_arguments
     def residuals(
         self, lam=None, which=None, type="deviance", X=None, y=None, offset=None,
         strata=None,
@@ -415,6 +420,7 @@ class NcvPath:
         g = number("g", g, atleast=0)
         return criteria.by_lambda(self, criteria.ebic(self, g), "ebic")
 
+    @knows_its_arguments
     def select(self, criterion="bic") -> float:
         """The lambda with the smallest aic, bic or ebic, by name in any case.
 
@@ -541,7 +547,8 @@ class NcvPath:
             Logarithmic lambda axis.
         label : int, str, sequence of str, or bool
             Which features to name at the end of their lines: so many, largest first;
-            those of these names; True: all that are drawn; False: none.
+            those of these names; True: all that are drawn; False: none. Where there is
+            no room to read so many, the largest of them, and how many are left out.
         shade : bool
             Shade the region where the objective is no longer locally convex; lighter,
             where norm or deviance turn back, so that models before it are there, too.

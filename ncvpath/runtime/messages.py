@@ -18,6 +18,8 @@ REWORD = ContextVar("REWORD", default=lambda *warning: warning)
 
 def brief(value):
     """The value as a message shows it."""
+    if isinstance(value, (np.str_, np.number, np.bool_)):
+        value = value.item()  # which numpy shows with its type
     try:
         text = " ".join(repr(value).split())
     except ValueError:  # an integer of too many digits

@@ -145,3 +145,46 @@ def test_what_does_not_go_together_is_refused(arguments, message, capsys, folder
     assert end.value.code == 2
     assert message in capsys.readouterr().err
     assert not (folder / "ncvpath-results").exists()
+
+
+# ---- which entry is an event -------------------------------------------------------
+
+
+@pytest.mark.parametrize("response, event, labels", [
+    ("sick", "no", {0: "no", 1: "yes"}), ("chd", "0", {0: 0, 1: 1}),
+    ("half", "0", {0: 0.0, 1: 0.5}),
+])
+def test_the_event_of_two_classes_can_be_named(response, event, labels, capsys):
+    HEART.assign(**{response: CHD.map(labels)}).to_csv("two.csv", index=False)
+    fit("two.csv", "--response", response, "--event", event, "--family", "binomial")
+    path = ncvpath(HEART, 1 - CHD, family="binomial", **SAME)
+    np.testing.assert_allclose(stored(), path.coef(), rtol=1e-10)
+    assert f"logistic regression of {response}={labels[0]}" in capsys.readouterr().out
+    assert (run_code().beta != path.beta).nnz == 0
+
+
+@pytest.mark.parametrize("words", [{0: "alive", 1: "dead"}, {0: 1, 1: 2}])
+def test_the_event_of_a_status_can_be_named(words):
+    status = TIMES["status"].map(words)
+    VETERAN.join(TIMES).assign(status=status).to_csv("words.csv", index=False)
+    fit("words.csv", "--time", "time", "--status", "status", "--family", "cox",
+        "--event", str(words[1]))
+    path = ncvpath(VETERAN, TIMES, family="cox", **SAME)
+    np.testing.assert_allclose(stored(), path.coef(), rtol=1e-10)
+    assert (run_code().beta != path.beta).nnz == 0
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--response", "sick", "--event", "dead", "--family", "binomial"],
+     "--event: 'sick' has no 'dead'; it has 'yes', 'no'"),
+    (["--response", "age", "--event", "40"], "two classes need --family binomial"),
+    (["--failures", "age", "--successes", "sbp", "--family", "binomial", "--event",
+      "age"], "counts have neither"),
+    (["--time", "age", "--status", "sick", "--family", "cox"],
+     "'sick' has 'yes' in row 1; --event says which entry is an event"),
+])
+def test_events_that_are_none(options, words, capsys):
+    with pytest.raises(SystemExit) as end:
+        fit("heart.csv", *options)
+    assert end.value.code == 2
+    assert words in capsys.readouterr().err

@@ -50,6 +50,43 @@ def predicted(file="predictions.csv"):
     return pd.read_csv(file, index_col="row")
 
 
+# ---- what is said ------------------------------------------------------------------
+
+
+def test_gaps_in_text_are_counted_once(capsys):
+    table = pd.read_csv("heart.csv")
+    run("fit", "heart.csv", "--response", "sick", "--family", "binomial", "--encode",
+        *FAST)
+    table.loc[3:6, "site"] = None
+    table.to_csv("gaps.csv", index=False)
+    error = refused(capsys, "predict", MODEL, "gaps.csv")
+    assert "missing values: 'site' has 4; fill" in error
+
+
+def test_a_folder_stands_for_its_model(capsys):
+    run("fit", "data.csv", "--response", "y", "--nlambda", "20")
+    assert "12 of 20 lambdas; path.csv has all." in capsys.readouterr().out
+    run("predict", "ncvpath-results", "data.csv")
+    assert capsys.readouterr().out == "442 rows, prediction: predictions.csv\n"
+    assert "a folder" in refused(capsys, "predict", ".", "data.csv")
+
+
+def test_survival_is_told_by_the_number_of_its_times(capsys):
+    run("fit", "trial.csv", "--time", "time", "--status", "status", "--family", "cox",
+        "--drop", "centre", *FAST)
+    capsys.readouterr()
+    run("predict", MODEL, "trial.csv", "--type", "survival", "--id", "centre")
+    times = predicted().shape[1] - 1
+    said = f"137 rows, survival at {times} times: predictions.csv\n"
+    assert capsys.readouterr().out == said
+
+
+def test_survival_of_what_has_none_is_refused(capsys):
+    run("fit", "data.csv", "--response", "y", *FAST)
+    error = refused(capsys, "predict", MODEL, "data.csv", "--type", "survival")
+    assert "--type must be one of response, link" in error
+
+
 # ---- predictions -------------------------------------------------------------------
 
 

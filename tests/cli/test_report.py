@@ -9,6 +9,7 @@ from html import unescape
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from ncvpath.__main__ import main
 from ncvpath.cli.report import MOST_NAMES, MOST_ROWS
@@ -48,6 +49,28 @@ def test_lists_and_tables_are_bounded(report):
     assert len(told) < 6000
     for name in ("a_feature_", "constant_", "a_column_of_text_"):
         assert told.count(name) <= 3 * MOST_NAMES
+
+
+def test_what_belongs_together_is_not_parted_on_paper(report):
+    """A heading without its picture, or a list of which some is on the next page."""
+    page = report.read_text(encoding="utf-8")
+    assert re.search(r"\.whole \{ break-inside: avoid; \}", page)
+    whole = re.findall('<section class="whole"><h2>(.*?)</h2>', page)
+    assert whole == ["Remarks", "Path", "Data and model"]
+
+
+def test_pictures_are_drawn_at_the_size_at_which_they_are_shown(report):
+    """The column is seven inches wide: letters of ten points are about as large."""
+    sizes = {}
+    for name in ("path", "cv", "held_out"):
+        with Image.open(report.with_name(f"{name}.png")) as picture:
+            sizes[name] = np.array(picture.size) / picture.info["dpi"]
+    assert np.allclose(sizes["cv"], (4.6, 3.4), atol=0.1)
+    assert np.allclose(sizes["held_out"], sizes["cv"])
+    assert sizes["path"][0] == pytest.approx(8, abs=0.1)
+    page = report.read_text(encoding="utf-8")
+    rows = re.findall(r'<div class="row">(.*?)</div>', page, flags=re.S)
+    assert [row.count("<figure>") for row in rows] == [2, 1]
 
 
 def test_the_report_is_printed_on_two_pages_at_most(report, tmp_path):

@@ -112,3 +112,24 @@ def test_labels_that_are_missing_are_refused_by_name():
     y = np.array([None, "a"] * 10, dtype=object)
     with pytest.raises(ValueError, match="^y must not have missing"):
         NcvClassifier(select="bic").fit(X, y)
+
+
+# ---- words of others ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word, meant", [
+    ("lam", "select, the lambda itself"), ("n_threads", "n_jobs"), ("folds", "cv"),
+    ("weights", "sample_weight of fit()"), ("fit_intercept", "intercept"),
+])
+def test_parameters_of_others_come_with_ours(word, meant):
+    with pytest.raises(TypeError) as caught:
+        NcvRegressor(**{word: 1})
+    assert str(caught.value) == (
+        f"NcvRegressor() got an unexpected keyword argument {word!r} (did you mean "
+        f"{meant}?)"
+    )
+
+
+def test_parameters_have_names():
+    with pytest.raises(TypeError, match=r"NcvRegressor\(\) .*name them, as in penalty"):
+        NcvRegressor("SCAD")

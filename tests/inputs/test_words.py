@@ -57,6 +57,68 @@ def test_the_table_of_words_is_up_to_date():
         assert first in own | cross or " of " in first
 
 
+PATH = ncvpath(X, Y, nlambda=5)
+CV = cv_ncvpath(X, Y, nlambda=5, nfolds=3, random_state=1)
+
+
+@pytest.mark.parametrize("ask, word, meant", [
+    (PATH.coef, "s", "lam"), (PATH.coef, "lambda_", "lam"), (PATH.predict, "s", "lam"),
+    (PATH.predict, "newx", "X"), (PATH.selected, "lambda", "lam"),
+    (PATH.residuals, "s", "lam"), (PATH.coef, "standardised", "standardized"),
+    (CV.coef, "s", "rule or lam"), (CV.predict, "s", "rule or lam"),
+    (CV.selected, "s", "rule"), (CV.coef, "lambda.min", "rule"),
+    (CV.plot, "type", "kind"),
+])
+def test_questions_know_the_words_of_others(ask, word, meant):
+    with pytest.raises(TypeError) as caught:
+        ask(**{word: 1})
+    assert str(caught.value) == (
+        f"{ask.__qualname__}() got an unexpected keyword argument {word!r} (did you "
+        f"mean {meant}?)"
+    )
+
+
+def test_questions_are_described_as_they_are_asked():
+    assert list(signature(PATH.coef).parameters) == ["lam", "which", "standardized"]
+    assert list(signature(cv_ncvpath).parameters)[:3] == ["X", "y", "nfolds"]
+    assert PATH.coef.__doc__.startswith("Coefficients")
+    with pytest.raises(TypeError, match=r"keyword argument 'frog'$"):
+        PATH.coef(frog=1)
+
+
+@pytest.mark.parametrize("function", [ncvpath, cv_ncvpath, lambda_max])
+def test_arguments_without_a_name_are_to_be_named(function):
+    with pytest.raises(TypeError, match="3 were given: name the arguments after X, y"):
+        function(X, Y, "SCAD")
+
+
+# ---- values ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (dict(penalty_factor={"Age": 0}), "got 'Age' (did you mean 'age'?)"),
+    (dict(penalty="ridge"), "leaves no coefficient at zero"),
+    (dict(penalty="elasticnet"), "(it is the lasso with alpha < 1)"),
+    (dict(penalty="l1"), "(did you mean 'lasso'?)"),
+    (dict(family="logistic"), "(did you mean 'binomial'?)"),
+    (dict(family="normal"), "(did you mean 'gaussian'?)"),
+])
+def test_values_of_other_packages_come_with_ours(arguments, words):
+    with pytest.raises(ValueError) as caught:
+        ncvpath(X, Y, **arguments)
+    assert words in str(caught.value)
+
+
+def test_the_kinds_of_picture_that_r_has():
+    with pytest.raises(ValueError, match="kind must be r2 where R has rsq"):
+        CV.plot(kind="rsq")
+
+
+def test_values_are_shown_without_the_types_of_numpy():
+    with pytest.raises(ValueError, match=r"with 'yes' at \[0\]"):
+        ncvpath(X, np.resize(["yes", "no", "so"], len(X)))
+
+
 # ---- numbers stored as something else ----------------------------------------------
 
 
@@ -73,13 +135,21 @@ def text(column):
     (np.resize(["low", "high"], len(X)), "pandas.get_dummies"),
     (np.resize(["low", "high", "3"], len(X)), "pandas.get_dummies"),
     (pd.Series([[1]] * len(X)), "pandas.get_dummies"),
-    (pd.Timestamp("2026-01-01"), "pandas.get_dummies"),
 ])
 def test_columns_that_are_no_numbers_say_what_helps(column, words):
     with pytest.raises(ValueError, match="X must be numeric; column 'bmi'") as caught:
         ncvpath(text(column), Y)
     assert words in str(caught.value)
     assert ("get_dummies" in str(caught.value)) == ("get_dummies" in words)
+
+
+def test_dates_become_numbers():
+    dates = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(X)), "D")
+    with pytest.raises(ValueError, match="X must be numeric; column 'bmi'") as caught:
+        ncvpath(text(dates), Y)
+    assert "e.g. days: (X['bmi'] - X['bmi'].min()).dt.days" in str(caught.value)
+    days = (dates - dates.min()).days
+    assert ncvpath(text(days), Y, nlambda=3).p == 10
 
 
 def test_the_advice_works():

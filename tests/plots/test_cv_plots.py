@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ncvpath import cv_ncvpath, load_diabetes
-from ncvpath.plots.cv import plot_cv
+from ncvpath.plots.cv import plot_cv, shades
 from ncvpath.plots.palette import LUMA
 from ncvpath.results.measures import explained, words_of
 
@@ -291,6 +291,19 @@ def test_the_winner_is_outlined():
     cv = result()
     cv.gamma, cv.alpha = 3.0, 0.5
     assert frame(plot(cv, kind="grid")).get_xy() == (-0.5, 0.5)
+
+
+@pytest.mark.parametrize("maximised", [False, True])
+def test_colours_fit_the_background(maximised):
+    """The best stands out, and nothing glares."""
+    best = 1.0 if maximised else 0.0
+    with plt.style.context("dark_background"):
+        colours = shades(plt.figure().subplots(), maximised)
+    light = colours(np.linspace(0, 1, 20))[:, :3] @ LUMA
+    assert light.max() < 0.6 and colours(best)[:3] @ np.array(LUMA) == light.max()
+    with plt.style.context("default"):
+        name = shades(plt.figure().subplots(), maximised)
+    assert plt.get_cmap(name)(best)[:3] @ np.array(LUMA) < 0.3
 
 
 @pytest.mark.parametrize("measure, name", [("mse", "squared"), ("mae", "absolute")])

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from ncvpath import cv_ncvpath, load_diabetes, ncvpath, simulate
+from ncvpath.plots.axes import shortened
 from ncvpath.plots.palette import BRIGHT, HUES
 
 FRAME, RESPONSE = load_diabetes()
@@ -657,3 +658,68 @@ def test_drawing_into_a_figure_does_not_draw_the_figure(path):
 def test_an_unknown_option_is_an_error(path):
     with pytest.raises((AttributeError, TypeError), match="flavour"):
         path.plot(flavour="sweet")
+
+
+# ---- what a newcomer could not read ------------------------------------------------
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_lines_of_marks_run_on_behind_the_legend(style, path):
+    with plt.style.context(style):
+        ax = plot(path, mark=float(path.lambdas[2]))
+        legend, line = ax.get_legend(), ax.lines[-1]
+    box = legend.get_frame()
+    assert box.get_visible() and box.get_alpha() == 1
+    assert box.get_facecolor()[:3] == ax.get_facecolor()[:3]
+    assert legend.get_zorder() > line.get_zorder()
+    (swatch,) = legend.get_patches()
+    assert swatch.get_linewidth() > 0
+    assert swatch.get_edgecolor() != swatch.get_facecolor()
+
+
+@pytest.mark.parametrize("xvar", XVARS)
+def test_marks_and_the_last_lambda_have_their_counts(xvar, path):
+    for k in (3, 7, 11):
+        ax = plot(path, mark=float(path.lambdas[k]), xvar=xvar)
+        places, texts = top_ticks(ax)
+        line = [line for line in ax.lines if line.get_linestyle() == "--"][0]
+        at = ax.transData.transform((line.get_xdata()[0], 0))[0]
+        near = int(np.argmin(np.abs(np.array(places) - at)))
+        assert abs(places[near] - at) < 1 and texts[near] == str(path.df[k])
+        right = int(np.argmax(places))
+        assert right == near or texts[right] == str(path.df[-1])
+
+
+ALIKE = [
+    [f"a_very_long_name_of_measure_{j}_of_the_patients_in_study" for j in range(12)],
+    [f"the_beginning_is_the_same_but_{j}" for j in range(3)],
+    [f"{j}_the_end_is_the_same_of_all_of_them" for j in range(3)],
+    ["x" * 40, "x" * 41, "x" * 42], ["a" * 40 + "b" * k + "c" * 40 for k in range(30)],
+    [f"{'p' * 30}{'q' * 30}{a}{'r' * 30}{b}{'s' * 20}" for a in "12" for b in "34"],
+    ["short", "names"],
+]
+
+
+@pytest.mark.parametrize("names", ALIKE, ids=lambda names: names[0][:20])
+def test_names_that_are_cut_stay_different(names):
+    labels = shortened(names)
+    assert len(set(labels)) == len(names)
+    assert max(map(len, labels)) <= 28
+    assert all(label == name for label, name in zip(labels, names) if len(name) <= 28)
+
+
+def test_labels_show_where_long_names_differ():
+    assert shortened(ALIKE[0])[11] == "...f_measure_11_of_the_pa..."
+
+
+def test_names_that_could_not_be_read_are_left_out_and_counted(wide):
+    ax = plot(wide, label=True)
+    *names, rest = end_labels(ax)
+    total = len(np.unique(wide.beta.indices))
+    assert total > 60 and rest == f"({total - len(names)} more without a name)"
+    assert min(text.get_fontsize() for text in ax.texts) >= 6
+    last = np.abs(heights(wide)[:, -1])
+    largest = np.argsort(-last)[: len(names)]
+    assert set(names) == {wide.feature_names[j] for j in largest}
+    ax.figure.draw_without_rendering()
+    assert_apart(ax.texts)
