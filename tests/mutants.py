@@ -443,8 +443,8 @@ def run_tests(folder, tests):
     chosen = ["-k", words] if words else []
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "--tb=no",
-             *files.split(), *chosen],
+            [sys.executable, "-m", "pytest", "-x", "-n", "0", "-p", "no:cacheprovider",
+             "--tb=no", *files.split(), *chosen],
             cwd=folder, env=os.environ | own, text=True, capture_output=True,
             timeout=PATIENCE,
         )
