@@ -93,7 +93,8 @@ def test_the_new_penalty_has_the_path_of_its_twin(copy):
 def test_the_copy_passes_the_tests_of_the_new_penalty(copy):
     files = ["tests/doors/test_penalties.py", "tests/kernels/test_kernels.py"]
     printed = run(
-        copy, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "-k", "firm or codes", *files
+        copy, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider",
+        "-k", "firm or codes", *files,
     )
     assert int(re.search(r"(\d+) passed", printed)[1]) >= 10
 
