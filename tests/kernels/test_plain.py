@@ -81,6 +81,17 @@ def paths():
     yield "float32", wide.astype(np.float32), target, few
     yield "int8", (4 * X).astype(np.int8), y, few
     yield "dfmax", X, y, few | dict(dfmax=2)
+    classes = dict(family="binomial", penalty="lasso", nlambda=5, tol=1e-10)
+    for kind, design in (("dense", X), ("sparse", thinned(X))):
+        yield f"classes {kind}", design, y > y.mean(), classes
+    light = dict(weights=np.where(X[:, 0] > 0, 1.0, 1e-9), nlambda=3)
+    yield "light zeros", sp.csc_array(X * (X[:, :1] > 0)), y, light
+    alike = X[:, :1] + 0.5 * X
+    for search in ("both", "thorough"):
+        deep = dict(gamma=1.2, lambda_min_ratio=1e-3, search=search)
+        yield search, alike, y, few | deep
+    free = dict(penalty_factor=np.r_[0.0, 0.0, np.ones(58)], search="thorough")
+    yield "thorough, some free", wide, target, few | free
 
 
 def numbers_of_paths():
