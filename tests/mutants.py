@@ -422,6 +422,22 @@ MUTANTS = (
         "an estimator's score of counts", "estimators/linear.py", "power=1)",
         "power=0)", f"{ESTIMATORS} -k counts",
     ),
+    Mutant(
+        "what zeros weigh", "kernels/sparse.py",
+        "if total - stored > SMALL_SHARE * total:", "if total - stored > 0.0:",
+        f"{FOUND} -k zeros_that_hardly",
+    ),
+    Mutant(
+        "what scores are differences of", "solver/null_model.py",
+        "measure_rounding(design, likelihood.terms(),",
+        "measure_rounding(design, spread,", f"{FOUND} -k heavy_rows",
+    ),
+    Mutant(
+        "saturated only without end", "solver/restricted.py",
+        "return problem.watches and problem.explained(self.point.loss) > SATURATION",
+        "return problem.explained(self.point.loss) > SATURATION",
+        "tests/solver/test_family_systems.py -k explained_are_not",
+    ),
 )
 
 
